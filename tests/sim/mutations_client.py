@@ -130,8 +130,8 @@ MUTATIONS = {
     ),
     "replacements_starve_the_others": (
         "src/client/worker/connect.c",
-        "return cc->n_again > 0 && !(cc->was_again && has_fresh(cc));",
-        "return cc->n_again > 0;",
+        "return cc->again.n > 0 && !(cc->was_again && has_fresh(cc));",
+        "return cc->again.n > 0;",
     ),
     "slot_freed_and_never_used": (
         "src/client/worker/connect.c",

@@ -10,6 +10,7 @@
 #define TCPSCALER_CLIENT_WORKER_CONNECT_H
 
 #include "client/worker/pool.h"
+#include "client/worker/reopen.h"
 #include "client/worker/send.h"
 #include "client/worker/slots.h"
 #include "client/worker/span.h"
@@ -36,11 +37,10 @@ struct client_connect {
     uint64_t due_ns;        /* when the connection being opened was due; 0: not on schedule */
     uint64_t full_until_ns; /* with connect_arrival: last time that the window was full */
     struct event due_event;
-    struct alarm alarm;  /* with connect_arrival: replaces due_event */
-    bool awaits_arrival; /* the alarm is set */
-    uint32_t *again;     /* ring of n_conns: slots to reopen */
-    uint32_t first_again, n_again;
-    bool was_again; /* the last connection opened was a reopened one */
+    struct alarm alarm;         /* with connect_arrival: replaces due_event */
+    bool awaits_arrival;        /* the alarm is set */
+    struct client_reopen again; /* without room unless slots are kept */
+    bool was_again;             /* the last connection opened was a reopened one */
     uint32_t n_in_window;
     bool opening;   /* client_connect_more() is running: no event is needed to continue */
     bool idle;      /* nothing to open: the rate accumulates no credit */

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* The main thread updates the available memory every 20 ms. */
 enum { MEMORY_WAIT_US = 5000 };
@@ -80,7 +79,7 @@ static bool has_fresh(const struct client_connect *cc)
 
 static bool has_more(const struct client_connect *cc)
 {
-    return cc->n_again > 0 || has_fresh(cc);
+    return cc->again.n > 0 || has_fresh(cc);
 }
 
 /* Returns whether a connection may be opened now.  If not, sets a timer to try again. */
@@ -105,12 +104,7 @@ static bool reserve_one(struct client_connect *cc)
  * connections that fail again and again could starve the others. */
 static bool is_again(const struct client_connect *cc)
 {
-    return cc->n_again > 0 && !(cc->was_again && has_fresh(cc));
-}
-
-static uint32_t next_slot(const struct client_connect *cc)
-{
-    return is_again(cc) ? cc->again[cc->first_again] : client_pool_next(cc->pool);
+    return cc->again.n > 0 && !(cc->was_again && has_fresh(cc));
 }
 
 static bool follows_schedule(const struct client_connect *cc)
@@ -123,24 +117,29 @@ static bool follows_requests(const struct client_connect *cc)
     return cc->transport->config->targets != NULL && !follows_schedule(cc);
 }
 
-/* Takes the next slot.  Its connection is NEW or ENDED. */
-static struct client_conn *take_next(struct client_connect *cc)
+static struct client_conn *take_again(struct client_connect *cc)
 {
-    const uint32_t slot = next_slot(cc);
+    return &cc->transport->conns[client_reopen_take(&cc->again)];
+}
+
+static struct client_conn *take_fresh(struct client_connect *cc)
+{
+    const uint32_t slot = client_pool_next(cc->pool);
     struct client_conn *c = &cc->transport->conns[slot];
 
-    cc->was_again = is_again(cc);
-    if (cc->was_again) {
-        cc->first_again = (cc->first_again + 1) % cc->transport->n_conns;
-        cc->n_again--;
-        return c;
-    }
     client_pool_open_next(cc->pool);
     if (follows_requests(cc))
         client_slots_forget(cc->slots, slot); /* a new request, not a replacement */
     if (follows_requests(cc) || follows_schedule(cc))
         c->settled |= cc->span->start_ns > 0; /* the run has started without it */
     return c;
+}
+
+/* Takes the next slot.  Its connection is NEW or ENDED. */
+static struct client_conn *take_next(struct client_connect *cc)
+{
+    cc->was_again = is_again(cc);
+    return cc->was_again ? take_again(cc) : take_fresh(cc);
 }
 
 void client_connect_search(struct client_connect *cc, struct client_conn *c)
@@ -306,7 +305,7 @@ int client_connect_init(struct client_connect *cc)
     const uint32_t window =
         pacer_connections_of(t->config->connect_window, t->config->n_workers, t->worker);
 
-    if (again && (cc->again = calloc(t->n_conns, sizeof *cc->again)) == NULL)
+    if (again && client_reopen_init(&cc->again, t->n_conns) != 0)
         return -1;
     client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, again);
     t->figures->connect_window = window > 0 ? window : 1;
@@ -322,7 +321,7 @@ int client_connect_init(struct client_connect *cc)
 void client_connect_free(struct client_connect *cc)
 {
     alarm_free(&cc->alarm);
-    free(cc->again);
+    client_reopen_free(&cc->again);
     client_tuples_free(&cc->tuples);
 }
 
@@ -383,19 +382,11 @@ void client_connect_again(struct client_connect *cc, uint32_t slot)
 {
     if (cc->stopped)
         return;
-    cc->again[(cc->first_again + cc->n_again++) % cc->transport->n_conns] = slot;
+    client_reopen_add(&cc->again, slot);
     want_more(cc);
 }
 
 void client_connect_not_again(struct client_connect *cc, uint32_t slot)
 {
-    const uint32_t n = cc->n_again, n_conns = cc->transport->n_conns;
-
-    cc->n_again = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const uint32_t i = cc->again[(cc->first_again + k) % n_conns];
-
-        if (i != slot)
-            cc->again[(cc->first_again + cc->n_again++) % n_conns] = i;
-    }
+    client_reopen_remove(&cc->again, slot);
 }

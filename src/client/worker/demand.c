@@ -207,5 +207,5 @@ void client_demand_stop(struct client_demand *d)
 
 void client_demand_count_withdrawn(struct client_demand *d)
 {
-    tally_add(&counts(d)->withdrawn, d->connect->n_again);
+    tally_add(&counts(d)->withdrawn, d->connect->again.n);
 }

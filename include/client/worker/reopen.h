@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * client_reopen: the slots whose ended connections are to be opened again, first come first served.
+ *
+ * Pure: it knows numbers, not connections.  One owner thread. */
+#ifndef TCPSCALER_CLIENT_WORKER_REOPEN_H
+#define TCPSCALER_CLIENT_WORKER_REOPEN_H
+
+#include <stdint.h>
+
+struct client_reopen {
+    uint32_t *slots; /* ring of n_slots; NULL: none can be added */
+    uint32_t n_slots;
+    uint32_t first, n; /* index of the first in line; number in line, at most n_slots */
+};
+
+/* Initializes an empty line for the slots 0 to n_slots - 1.  Returns 0 or -1 with errno. */
+int client_reopen_init(struct client_reopen *r, uint32_t n_slots);
+
+/* Also if all zero. */
+void client_reopen_free(struct client_reopen *r);
+
+/* Adds a slot, which must not be in line, at the end. */
+void client_reopen_add(struct client_reopen *r, uint32_t slot);
+
+/* _first: returns the first slot; there must be one.  _take: removes it, too. */
+uint32_t client_reopen_first(const struct client_reopen *r);
+uint32_t client_reopen_take(struct client_reopen *r);
+
+/* Removes a slot, if it is in line; the others keep their order. */
+void client_reopen_remove(struct client_reopen *r, uint32_t slot);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * test_reopen: slots wait in line, whose array wraps around. */
+#include "client/worker/reopen.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { N_SLOTS = 3 };
+
+/* In the middle of the array. */
+static int empty_line(void **state)
+{
+    static struct client_reopen line;
+
+    if (client_reopen_init(&line, N_SLOTS) != 0)
+        return -1;
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        client_reopen_add(&line, slot);
+        client_reopen_take(&line);
+    }
+    *state = &line;
+    return 0;
+}
+
+static int free_line(void **state)
+{
+    client_reopen_free(*state);
+    return 0;
+}
+
+static void the_first_to_come_is_the_first_to_go(void **state)
+{
+    struct client_reopen *line = *state;
+
+    client_reopen_add(line, 2);
+    client_reopen_add(line, 0);
+    client_reopen_add(line, 1);
+    assert_int_equal(line->n, 3);
+    assert_int_equal(client_reopen_first(line), 2);
+    assert_int_equal(client_reopen_take(line), 2);
+    assert_int_equal(client_reopen_take(line), 0);
+    client_reopen_add(line, 2);
+    assert_int_equal(client_reopen_take(line), 1);
+    assert_int_equal(client_reopen_take(line), 2);
+    assert_int_equal(line->n, 0);
+}
+
+static void one_that_leaves_lets_the_others_keep_their_order(void **state)
+{
+    struct client_reopen *line = *state;
+
+    client_reopen_add(line, 2);
+    client_reopen_add(line, 0);
+    client_reopen_add(line, 1);
+    client_reopen_remove(line, 0);
+    assert_int_equal(line->n, 2);
+    assert_int_equal(client_reopen_take(line), 2);
+    assert_int_equal(client_reopen_take(line), 1);
+}
+
+static void one_that_is_not_in_line_does_not_leave(void **state)
+{
+    struct client_reopen *line = *state;
+
+    client_reopen_remove(line, 0);
+    assert_int_equal(line->n, 0);
+    client_reopen_add(line, 2);
+    client_reopen_remove(line, 0);
+    assert_int_equal(line->n, 1);
+    assert_int_equal(client_reopen_take(line), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_first_to_come_is_the_first_to_go, empty_line,
+                                        free_line),
+        cmocka_unit_test_setup_teardown(one_that_leaves_lets_the_others_keep_their_order,
+                                        empty_line, free_line),
+        cmocka_unit_test_setup_teardown(one_that_is_not_in_line_does_not_leave, empty_line,
+                                        free_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
