@@ -147,15 +147,23 @@ static void put_push(struct json *j, const struct report_about *about,
                 : others == all ? "realtime"
                                 : "mixed");
     put_count(j, "negative", &p->negative);
-    json_double(j, "least_ns", tally_get(&p->negative) > 0 ? (double)r->push_least_ns : NAN);
+    json_double(j, "least_ns",
+                tally_get(&p->negative) > 0 && r->state == CLIENT_RUN_ENDED
+                    ? (double)r->push_least_ns
+                    : NAN);
     json_object_end(j);
 }
 
+/* Those of every connection are collected at the end. */
 static void put_metric(struct json *j, const char *key, const struct client_result *r,
                        enum client_metric m)
 {
     struct latency l;
 
+    if (r->state != CLIENT_RUN_ENDED && m >= CLIENT_N_QUERY_METRICS) {
+        json_null(j, key);
+        return;
+    }
     client_result_latency(r, m, &l);
     latency_report_json(j, key, &l);
 }

@@ -105,6 +105,19 @@ static void times_are_under_their_keys(void **state)
     free(text);
 }
 
+static void times_that_are_collected_at_the_end_are_unknown_until_then(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.state = CLIENT_RUN_RUNNING;
+    text = text_of(report_json, m);
+    assert_has(text, "\"response\": {\n      \"count\": 980,");
+    assert_has(text, "\"connect\": null,\n    \"handshake\": null,\n    \"gap\": null,\n"
+                     "    \"recovery\": null,\n    \"min_rtt\": null,\n    \"open_lag\": {");
+    free(text);
+}
+
 static void start_says_how_well_it_was_kept(void **state)
 {
     struct made_up *m = *state;
@@ -131,8 +144,11 @@ static void start_says_how_well_it_was_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(connections_are_counted_under_their_keys), TEST(queries_are_counted_under_their_keys),
-        TEST(rows_are_counted_under_their_keys),        TEST(times_are_under_their_keys),
+        TEST(connections_are_counted_under_their_keys),
+        TEST(queries_are_counted_under_their_keys),
+        TEST(rows_are_counted_under_their_keys),
+        TEST(times_are_under_their_keys),
+        TEST(times_that_are_collected_at_the_end_are_unknown_until_then),
         TEST(start_says_how_well_it_was_kept),
     };
 

@@ -45,6 +45,11 @@ static void listener_reports_messages(void **state)
                      "    \"least_ns\": -250000");
     assert_has(text, "\"asked_qps\": null,\n    \"achieved_qps\": null,");
     free(text);
+    m->result.state = CLIENT_RUN_RUNNING;
+    m->result.push_least_ns = 0; /* collected at the end */
+    text = text_of(report_json, m);
+    assert_has(text, "\"negative\": 6,\n    \"least_ns\": null");
+    free(text);
 }
 
 /* The query timeout of 5 s does not bound them. */
