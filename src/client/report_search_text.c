@@ -77,7 +77,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
                 "connections were missing before the trials at %s (see the connection outcomes)",
                 load_text(a, f, s->void_load));
     else if (s->reason == SEARCH_VOID)
-        fprintf(out, "this host, not the server, was the limit at %s: %s (see capacity.md)",
+        fprintf(out, "this host, not the server, was the limit at %s: %s (see docs/capacity.md)",
                 load_text(a, f, s->void_load), binding);
     else if (s->reason == SEARCH_TIME)
         fputs("the time was up: use a longer --find-time", out);

@@ -41,7 +41,7 @@ void outcome_report_text(FILE *out, const char *title,
                            with_remedies);
         }
     if (remedied)
-        fputs("              (limits.md explains each reason)\n", out);
+        fputs("              (docs/limits.md explains each reason)\n", out);
 }
 
 /* "phase/reason", NAME_BYTES. */

@@ -241,7 +241,8 @@ const char *verdict_explain(char *text, const struct verdict_input *in, enum ver
 
     if (reason == VERDICT_HOST_NOISE) {
         explain_delay(cause, sizeof cause, in);
-        snprintf(text, VERDICT_TEXT_BYTES, "%s: %s: see noise.md", verdict_name(reason), cause);
+        snprintf(text, VERDICT_TEXT_BYTES, "%s: %s: see docs/noise.md", verdict_name(reason),
+                 cause);
         return text;
     }
     print_figure(cause, sizeof cause, in, reason);

@@ -176,7 +176,7 @@ static void other_answers_say_what_is_known(void **state)
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
     print_text();
     assert_has(text, "this host, not the server, was the limit at 1,010 q/s: host-noise (see "
-                     "capacity.md); so far");
+                     "docs/capacity.md); so far");
     find.search.trials[find.search.n - 1].judgment.reason = TRIAL_CONNECTIONS;
     print_text();
     assert_has(text, "connections were missing before the trials at 1,010 q/s (see the "

@@ -72,7 +72,7 @@ static void remedies_follow_what_is_wrong_and_name_the_guide(void **state)
              "           1  connect: refused\n"
              "              -> %s\n"
              "      12,345  run: finished\n"
-             "              (limits.md explains each reason)\n",
+             "              (docs/limits.md explains each reason)\n",
              outcome_remedy(REASON_REFUSED));
     assert_string_equal(text, expected);
 }

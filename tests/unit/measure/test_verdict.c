@@ -118,7 +118,7 @@ static void required_percentile_decides(void **state)
     assert_string_equal(
         verdict_explain(text, &in, VERDICT_HOST_NOISE),
         "host-noise: this host's own delay is 1.40 ms at p99.9 (limit 1.00 ms); 0.1 % of CPU time "
-        "stolen: see noise.md");
+        "stolen: see docs/noise.md");
     in.percentiles[P50].own_ns = 200 * US;
     assert_int_equal(verdict_n_holding(&in), 0);
     assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
@@ -141,7 +141,8 @@ static void the_maximum_alone_is_named_so(void **state)
         "VALID to p99.99; the maximum may include waits for packets lost on this host");
     assert_string_equal(verdict_explain(text, &in, VERDICT_HOST_NOISE),
                         "host-noise: up to 1 query waited for 1 packet lost on loopback: the "
-                        "maximum is not the server's; 0.1 % of CPU time stolen: see noise.md");
+                        "maximum is not the server's; 0.1 % of CPU time stolen: see "
+                        "docs/noise.md");
 }
 
 /* Of 10,000 queries 100 are slower than p99 and 10 slower than p99.9. */
