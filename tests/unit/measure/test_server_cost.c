@@ -41,6 +41,7 @@ static void fill(struct watch_series *s, unsigned n_processes)
         sample.at[WATCH_LISTEN_QUEUE] = i == 7 ? 31 : 0;
         sample.at[WATCH_LISTEN_BACKLOG] = i == 8 ? 128 : 511;
         sample.at[WATCH_LISTEN_OVERFLOWS] = i < 7 ? 40 : 42;
+        sample.at[WATCH_LISTEN_DROPS] = i < 9 ? 50 : 55;
         assert_int_equal(watch_series_add(s, &sample), 0);
     }
 }
@@ -127,7 +128,7 @@ static void the_listen_queue_is_followed(void **state)
     assert_int_equal(c.listen_queue, 31);
     assert_int_equal(c.listen_backlog, 128);
     assert_int_equal(c.listen_overflows, 2);
-    assert_int_equal(c.listen_drops, WATCH_UNKNOWN);
+    assert_int_equal(c.listen_drops, 5);
     watch_series_free(&s);
 }
 
@@ -140,6 +141,8 @@ static void without_samples_all_is_unknown(void **state)
     assert_int_equal(c.user.n + c.kernel.n + c.n_samples, 0);
     assert_int_equal(c.user_source, SERVER_COST_NONE);
     assert_true(isnan(c.cpus) && isnan(c.buffer_bytes) && c.fds == WATCH_UNKNOWN);
+    assert_int_equal(c.listen_overflows, WATCH_UNKNOWN);
+    assert_int_equal(c.listen_drops, WATCH_UNKNOWN);
 }
 
 static void names_are_printable(void **state)
@@ -180,7 +183,7 @@ static void the_summary_has_the_figures(void **state)
         "             4,200 B (4,200 B to 4,200 B at 95 % confidence) of kernel memory (cgroup) "
         "per connection\n"
         "             100 us of CPU time per query: 30.0 us user, 70.0 us system; 0.50 CPUs busy\n"
-        "             listen queue: longest seen 31 of 128, 2 overflows, unknown drops\n");
+        "             listen queue: longest seen 31 of 128, 2 overflows, 5 drops\n");
     free(text);
     watch_series_free(&s);
 }

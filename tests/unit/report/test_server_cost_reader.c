@@ -61,6 +61,7 @@ static void figures_survive(void **state)
 
     (void)state;
     server_cost_compute(&c, &s, 5000, 15000);
+    c.listen_drops = 5;
     object = written(&c, &s, 100);
     assert_int_equal(server_cost_read(&again, object), 0);
     assert_string_equal(again.name, c.name);
@@ -71,6 +72,12 @@ static void figures_survive(void **state)
     assert_true(again.user_ns == c.user_ns && again.cpus == c.cpus);
     assert_int_equal(again.fds, c.fds);
     assert_int_equal(again.listen_queue, c.listen_queue);
+    assert_int_equal(again.listen_overflows, c.listen_overflows);
+    assert_int_equal(again.listen_drops, 5);
+    result_free(object);
+    c.listen_drops = WATCH_UNKNOWN;
+    object = written(&c, &s, 100);
+    assert_int_equal(server_cost_read(&again, object), 0);
     assert_int_equal(again.listen_drops, WATCH_UNKNOWN);
     result_free(object);
     watch_series_free(&s);
