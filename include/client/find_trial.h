@@ -29,6 +29,11 @@ void client_find_trial_add_interval(struct client_find *f);
  * what was collected in f->recorded so far. */
 bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all);
 
+/* Whether the queries of a trial that was filled in, a window of the recovery, met the service
+ * level again: at least one was due, and at least half as many were answered as were due. */
+bool client_find_trial_shows_recovery(const struct client_find *f,
+                                      const struct client_find_trial *t);
+
 /* Fills in the figures, after everything recorded was collected in f->recorded. */
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t);
 

@@ -34,10 +34,8 @@
 /* Arrivals are random: there may be more of them than the rate says, by this factor. */
 #define MOST_ARRIVALS 1.05
 
-/* The recovery is judged in windows of this length; at least this share of the queries must be
- * answered in a window. */
-#define WINDOW_NS       UNITS_NS_PER_S
-#define WINDOW_ANSWERED 2
+/* The recovery is judged in windows of this length. */
+#define WINDOW_NS UNITS_NS_PER_S
 
 enum phase { IDLE, OPENING, LOADED, ENDING, DRAINING, COLLECTING, OVER };
 
@@ -279,10 +277,8 @@ static void end_load(struct client_find *f, uint64_t now_ns)
 static void judge_recovery(struct client_find *f, const struct client_find_trial *t,
                            uint64_t now_ns)
 {
-    const struct hist *response = &f->recorded[CLIENT_RESPONSE];
     const uint64_t passed_ns = f->measure_ns - f->trial_ns;
-    const bool holds = response->count >= t->figures.n_due / WINDOW_ANSWERED &&
-                       trial_judge(&f->settings->slo, &t->figures).class != TRIAL_BAD;
+    const bool holds = client_find_trial_shows_recovery(f, t);
 
     if (holds || passed_ns + WINDOW_NS >= f->order.duration_ns) {
         search_take_recovery(&f->search, holds ? passed_ns : SEARCH_NEVER);

@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* At least one query in this many must be answered within a window of the recovery. */
+#define RECOVERED_PART 2u
+
 static void count_so_far(const struct client_find *f, struct tally *now)
 {
     memset(now, 0, sizeof *now);
@@ -235,4 +238,12 @@ bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all)
     const struct trial_figures now = figures_so_far(f);
 
     return trial_is_lost(&f->settings->slo, &now, n_all);
+}
+
+bool client_find_trial_shows_recovery(const struct client_find *f,
+                                      const struct client_find_trial *t)
+{
+    return t->figures.n_due > 0 &&
+           f->recorded[CLIENT_RESPONSE].count * RECOVERED_PART >= t->figures.n_due &&
+           trial_judge(&f->settings->slo, &t->figures).class != TRIAL_BAD;
 }

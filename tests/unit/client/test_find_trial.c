@@ -87,6 +87,30 @@ static void queries_in_flight_in_a_recovery_are_no_losses(void **state)
     assert_int_equal(lost(), 3);
 }
 
+static bool window_shows_recovery(uint64_t n_due, unsigned n_answered, uint64_t n_timeout)
+{
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, n_due);
+    tally_add(&queries()->answered, n_answered);
+    tally_add(&queries()->timeout, n_timeout);
+    for (unsigned i = 0; i < n_answered; i++)
+        hist_record(&f.recorded[CLIENT_RESPONSE], 1000);
+    client_find_trial_fill(&f, &trial);
+    return client_find_trial_shows_recovery(&f, &trial);
+}
+
+/* A second at a low rate may have no query, or one that is still in flight. */
+static void a_window_without_answers_shows_no_recovery(void **state)
+{
+    (void)state;
+    assert_false(window_shows_recovery(0, 0, 0));
+    assert_false(window_shows_recovery(1, 0, 0));
+    assert_true(window_shows_recovery(1, 1, 0));
+    assert_false(window_shows_recovery(3, 1, 0));
+    assert_true(window_shows_recovery(3, 2, 0));
+    assert_false(window_shows_recovery(3, 2, 1)); /* lost=0 */
+}
+
 static void queries_that_never_ended_are_lost(void **state)
 {
     (void)state;
@@ -166,6 +190,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_end_without_an_answer_is_a_loss, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_to_earlier_queries_are_no_losses, setup, teardown),
         cmocka_unit_test_setup_teardown(queries_in_flight_in_a_recovery_are_no_losses, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_window_without_answers_shows_no_recovery, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(queries_that_never_ended_are_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(
