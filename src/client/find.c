@@ -124,7 +124,10 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     if (f->settings->what == CLIENT_FIND_CONNECTIONS && !client_steer_is_followed(f->steer))
         return;
     if (!search_next(&f->search, f->elapsed_ns, &f->order)) {
-        over(f);
+        if (f->order.step == SEARCH_OVERLOAD) /* no time is left for the recovery from it */
+            enter(f, ENDING, now_ns);
+        else
+            over(f);
         return;
     }
     if (f->settings->what == CLIENT_FIND_CONNECTIONS)
@@ -261,13 +264,18 @@ static void drain(struct client_find *f, uint64_t now_ns)
         enter(f, IDLE, now_ns);
         return;
     }
+    if (f->order.step == SEARCH_OVERLOAD) { /* the last order */
+        over(f);
+        return;
+    }
     f->trials[f->search.n].drained = now_ns - f->quiet_since_ns >= QUIET_NS;
     enter(f, COLLECTING, now_ns);
     client_intervals_tick(f->intervals, now_ns);
 }
 
-/* The load of a recovery is ordered for as long as it may take; the next search has to begin
- * without it.  If there were too many changes within a second, retries at the next look. */
+/* The load of an overload, and of the recovery from it, is ordered for longer than it takes; the
+ * next search has to begin without it.  If there were too many changes within a second, retries at
+ * the next look. */
 static void end_load(struct client_find *f, uint64_t now_ns)
 {
     if (client_steer_trial_end(f->steer, &f->end_ns) == 0)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ * test_find: how a capacity search ends the load of its trials. */
+#include "client/find.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "client/search/search_round.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define S UNITS_NS_PER_S
+
+enum { VOTES = 11 }; /* decide a load in the last round */
+
+static struct client_config config;
+static struct client_workers no_workers;
+static struct client_steer steer;
+static struct client_intervals intervals;
+static struct client_find_settings settings;
+static struct client_find f;
+
+static void add(enum search_step step, double load, enum trial_class class)
+{
+    struct search *s = &f.search;
+
+    s->trials[s->n++] = (struct search_trial){
+        .order = {step, load, 2 * S}, .judgment = {.class = class}, .measured_ns = 2 * S};
+}
+
+/* A search whose overload is over, and its time, too; the load goes on. */
+static void overload(uint64_t begin_ns)
+{
+    const struct search_config search = {
+        .min = 1, .max = 100, .width = 0.02, .time_ns = 10 * S, .tries_recovery = true};
+    uint64_t at_ns;
+
+    config.timeout_ns = 60 * S;
+    schedule_constant(&config.schedule, PACER_NEVER, 0);
+    client_steer_init(&steer, &config, &no_workers);
+    client_steer_begin(&steer, begin_ns, PACER_NEVER);
+    f = (struct client_find){.settings = &settings,
+                             .config = &config,
+                             .steer = &steer,
+                             .workers = &no_workers,
+                             .intervals = &intervals};
+    settings.what = CLIENT_FIND_RATE;
+    search_init(&f.search, &search);
+    for (int i = 0; i < VOTES; i++) {
+        add(SEARCH_BISECT, 10, TRIAL_GOOD);
+        add(SEARCH_BISECT, 10.2, TRIAL_BAD);
+    }
+    add(SEARCH_CONFIRM, 9.8, TRIAL_GOOD);
+    add(SEARCH_OVERLOAD, 15, TRIAL_VOID);
+    f.search.round = SEARCH_ROUNDS;
+    f.search.confirmed = true;
+    f.order = f.search.order = (struct search_order){SEARCH_OVERLOAD, 15, S};
+    client_find_begin(&f, begin_ns);
+    assert_int_equal(client_steer_trial(&steer, 15, S, PACER_NEVER, &at_ns), 0);
+    assert_true(client_steer_rate_qps(&steer, at_ns + 9 * S) == 15);
+}
+
+/* The next search of a sweep begins without it. */
+static void an_overload_without_a_recovery_is_ended_and_drained(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+    uint64_t now_ns = begin_ns + 11 * S;
+
+    (void)state;
+    overload(begin_ns);
+    assert_true(client_find_look(&f, now_ns)); /* no trial is left */
+    assert_int_equal(f.search.status, SEARCH_FOUND);
+    assert_true(client_find_look(&f, now_ns)); /* ends the load */
+    assert_true(client_steer_rate_qps(&steer, begin_ns + 20 * S) == 0);
+    assert_true(client_find_look(&f, now_ns)); /* awaits outcomes */
+    now_ns += S;
+    assert_false(client_find_look(&f, now_ns));
+    assert_false(f.search.recovery_known);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_overload_without_a_recovery_is_ended_and_drained),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
