@@ -17,11 +17,17 @@ void client_run_read_host(struct client_run_state *r, struct host_counters *host
             netdev_read(result->interface, net) == 0 && netdev_counts_on(net, &result->net_loaded);
 }
 
+/* As requested, or by the interruption. */
+static uint64_t end_of_load_ns(const struct client_run_state *r)
+{
+    return r->result->interrupted && r->stopped_ns < r->end_ns ? r->stopped_ns : r->end_ns;
+}
+
 static enum client_state state_of(const struct client_run_state *r, uint64_t now_ns)
 {
     if (!r->started)
         return CLIENT_RUN_CONNECTING;
-    if (r->closing || now_ns >= r->end_ns)
+    if (r->closing || now_ns >= end_of_load_ns(r))
         return CLIENT_RUN_DRAINING;
     return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
 }
@@ -29,7 +35,8 @@ static enum client_state state_of(const struct client_run_state *r, uint64_t now
 void client_run_snapshot(void *context, struct client_result *result)
 {
     struct client_run_state *r = context;
-    const uint64_t now_ns = clock_now_ns(), until_ns = now_ns < r->end_ns ? now_ns : r->end_ns;
+    const uint64_t now_ns = clock_now_ns(), end_ns = end_of_load_ns(r);
+    const uint64_t until_ns = now_ns < end_ns ? now_ns : end_ns;
 
     *result = *r->result;
     result->state = state_of(r, now_ns);
@@ -45,7 +52,7 @@ void client_run_snapshot(void *context, struct client_result *result)
     result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
     result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
     result->sent_ns = result->unblocked_ns = result->scheduled_ns;
-    result->rate_now_qps = client_steer_rate_qps(&r->steer, now_ns);
+    result->rate_now_qps = now_ns < end_ns ? client_steer_rate_qps(&r->steer, now_ns) : 0;
     result->requested_qps = client_steer_mean_qps(&r->steer, until_ns);
     result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
 }
@@ -77,8 +84,7 @@ static uint64_t until_ns(const struct client_run_state *r, uint64_t last_ns)
 /* From the first query on, including the warm-up and not the drain. */
 static uint64_t load_ns(const struct client_run_state *r)
 {
-    const uint64_t end_ns =
-        r->result->interrupted && r->stopped_ns < r->end_ns ? r->stopped_ns : r->end_ns;
+    const uint64_t end_ns = end_of_load_ns(r);
 
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }
