@@ -35,7 +35,7 @@
         "settings of a published run; --config overrides them; list: names", 0, 0, NULL
 #define OPTIONS_ROW_PRINT_CONFIG(offset)                                                           \
     "print-config", 0, OPTION_COMMAND, offset, NULL,                                               \
-        "print the settings in force in --config format, then exit", 0, 0, NULL
+        "print the settings in effect in --config format, then exit", 0, 0, NULL
 #define OPTIONS_ROW_HELP "help", 'h', OPTION_HELP, 0, NULL, "print this and exit", 0, 0, NULL
 #define OPTIONS_ROW_VERSION                                                                        \
     "version", 'V', OPTION_VERSION, 0, NULL, "print the version and exit", 0, 0, NULL

@@ -203,7 +203,7 @@ static const struct option_row rows[] = {
      "print which limits apply and how to raise them, then exit", 0, 0, NULL},
     {OPTIONS_ROW_FORCE(FIELD(force))},
     {"require", 0, OPTION_CHOICE, FIELD(require), "PERCENTILE",
-     "exit 3 if this host's delays reach it: p50 ... max (default: p99)", 0, 0,
+     "percentile that must hold, else exit 3: p50 ... max (default: p99)", 0, 0,
      VERDICT_PERCENTILES},
     {"assert", 0, OPTION_TEXT, FIELD(assertion), "GOALS",
      "exit 1 if the run misses a goal: p99<10ms,lost<0.1% (default: none)", 0, 0, NULL},
