@@ -9,8 +9,8 @@
 
 /* Adds a comma-separated list of such items and of those of srcplan_add_sources() to the plan.
  * iface:NAME adds the interface's IPv4 addresses or, if it has none, its IPv6 addresses that are
- * not link-local.  An address that is in the plan twice is refused.  Returns 0, or -1 with one line
- * in error (SRCPLAN_ERROR_BYTES). */
+ * not link-local, each once, whatever its prefix lengths.  An address that is in the plan twice is
+ * refused.  Returns 0, or -1 with one line in error (SRCPLAN_ERROR_BYTES). */
 int source_list_add(struct srcplan *p, const char *list, char *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,51 +97,82 @@ static bool is_link_local(const struct sockaddr *a)
            IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
+static const void *bytes_of(const struct sockaddr *a)
+{
+    return a->sa_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
+                                   : &((const struct sockaddr_in6 *)a)->sin6_addr;
+}
+
 static int add_address(struct srcplan *p, const struct sockaddr *a, char *error)
 {
     char text[INET6_ADDRSTRLEN];
-    const void *bytes = a->sa_family == AF_INET
-                            ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
-                            : &((const struct sockaddr_in6 *)a)->sin6_addr;
 
-    inet_ntop(a->sa_family, bytes, text, sizeof text);
+    inet_ntop(a->sa_family, bytes_of(a), text, sizeof text);
     return srcplan_add_sources(p, text, error);
 }
 
-/* Returns the number of addresses of the family on the interface, or -1. */
+/* Of one family. */
+static int by_bytes(const void *a, const void *b)
+{
+    const struct sockaddr *x = a, *y = b;
+
+    return memcmp(bytes_of(x), bytes_of(y), srcplan_address_bytes(x->sa_family));
+}
+
+/* An address with two prefix lengths is listed twice. */
+static int add_once(struct srcplan *p, const struct sockaddr *a, void **seen, char *error)
+{
+    const void *const *first = tsearch(a, seen, by_bytes);
+
+    if (first == NULL) {
+        snprintf(error, SRCPLAN_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    return *first == a ? add_address(p, a, error) : 0;
+}
+
+static bool is_usable(const struct ifaddrs *i, const char *name, int family)
+{
+    return strcmp(i->ifa_name, name) == 0 && i->ifa_addr != NULL &&
+           i->ifa_addr->sa_family == family && !is_link_local(i->ifa_addr);
+}
+
+static void keep(void *address)
+{
+    (void)address;
+}
+
+/* Returns 1, 0 if the interface has no address of the family, or -1. */
 static int add_family(struct srcplan *p, const struct ifaddrs *list, const char *name, int family,
                       char *error)
 {
-    int n = 0;
+    void *seen = NULL; /* a tree of search.h */
+    int found = 0;
 
-    for (; list != NULL; list = list->ifa_next) {
-        if (strcmp(list->ifa_name, name) != 0 || list->ifa_addr == NULL ||
-            list->ifa_addr->sa_family != family || is_link_local(list->ifa_addr))
-            continue;
-        if (add_address(p, list->ifa_addr, error) != 0)
-            return -1;
-        n++;
-    }
-    return n;
+    for (; list != NULL && found >= 0; list = list->ifa_next)
+        if (is_usable(list, name, family))
+            found = add_once(p, list->ifa_addr, &seen, error) == 0 ? 1 : -1;
+    tdestroy(seen, keep);
+    return found;
 }
 
 static int add_interface(struct srcplan *p, const char *name, char *error)
 {
     struct ifaddrs *list;
-    int n;
+    int found;
 
     if (getifaddrs(&list) != 0) {
         snprintf(error, SRCPLAN_ERROR_BYTES, "'iface:%.60s': %s", name, strerror(errno));
         return -1;
     }
-    n = add_family(p, list, name, AF_INET, error);
-    if (n == 0)
-        n = add_family(p, list, name, AF_INET6, error);
+    found = add_family(p, list, name, AF_INET, error);
+    if (found == 0)
+        found = add_family(p, list, name, AF_INET6, error);
     freeifaddrs(list);
-    if (n == 0)
+    if (found == 0)
         snprintf(error, SRCPLAN_ERROR_BYTES,
                  "'iface:%.60s': no such interface, or it has no address", name);
-    return n > 0 ? 0 : -1;
+    return found > 0 ? 0 : -1;
 }
 
 static int add_item(struct srcplan *p, const char *item, char *error)
