@@ -131,6 +131,24 @@ static void pause_accepting(struct server_accept *a, int listener_fd, int error)
     pause_for(a, PAUSE_NS);
 }
 
+/* Does not help for a while; its own listener goes on. */
+static void pause_helping(struct server_accept *a)
+{
+    event_del(&a->turn_event);
+    pass_turn(a);
+    set_timer(a, PAUSE_NS);
+}
+
+static void set_broken_aside(struct server_accept *a, int listener_fd, int error)
+{
+    if (listener_fd == a->listener_fd) {
+        pause_accepting(a, listener_fd, error);
+        return;
+    }
+    refuse_and_log(a, listener_fd, error);
+    pause_helping(a);
+}
+
 /* Waits for the main thread to grant memory or to report a shortage. */
 static void await_grant(struct server_accept *a)
 {
@@ -268,7 +286,7 @@ static void accept_from(struct server_accept *a, int listener_fd)
         }
     }
     if (n_failed == ACCEPT_BATCH) /* ... unless it is the listener that is broken */
-        pause_accepting(a, listener_fd, error);
+        set_broken_aside(a, listener_fd, error);
 }
 
 static void on_acceptable(evutil_socket_t listener_fd, short what, void *arg)
@@ -303,10 +321,8 @@ static void on_turn(evutil_socket_t turn_fd, short what, void *arg)
     event_del(&a->turn_event);
     a->has_turn = true;
     a->n_wakeups = 0;
-    if (event_add(&a->overflow_event, NULL) == 0)
-        return;
-    pass_turn(a);
-    set_timer(a, PAUSE_NS);
+    if (event_add(&a->overflow_event, NULL) != 0)
+        pause_helping(a);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
