@@ -233,16 +233,21 @@ static bool admit(struct server_accept *a, int fd, const struct sock_address *pe
     return false;
 }
 
-static void serve(struct server_accept *a, int fd, const struct sock_address *peer)
+/* Returns whether the connection is served; otherwise it is refused. */
+static bool serve(struct server_accept *a, int fd, const struct sock_address *peer)
 {
     const uint64_t n = server_active_enter(a->config);
 
-    if (n == 0)
+    if (n == 0) {
         refuse(a, fd, SERVER_REFUSED_CONNECTIONS);
-    else if (admit(a, fd, peer))
-        server_active_note_peak(a->config, n);
-    else
+        return false;
+    }
+    if (!admit(a, fd, peer)) {
         server_active_leave(a->config);
+        return false;
+    }
+    server_active_note_peak(a->config, n);
+    return true;
 }
 
 static void run_out(struct server_accept *a, int listener_fd, int error)
@@ -268,12 +273,12 @@ static void accept_from(struct server_accept *a, int listener_fd)
         }
         /* asks for the peer's address only if its connections are limited */
         fd = server_spare_accept(a->spare, listener_fd, limit_of_peers(a) != NULL ? &peer : NULL);
-        if (fd < 0 && has_memory)
+        if (has_memory && (fd < 0 || !serve(a, fd, &peer)))
             memory_watch_give_back(a->config->memory);
-        if (fd >= 0 && has_memory) {
-            serve(a, fd, &peer);
-        } else if (fd >= 0) {
+        if (fd >= 0 && !has_memory) {
             refuse(a, fd, SERVER_REFUSED_MEMORY);
+        } else if (fd >= 0) {
+            continue;
         } else if (errno == EAGAIN) {
             return;
         } else if (server_spare_is_exhaustion(errno)) {

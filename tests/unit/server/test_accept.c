@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -91,10 +92,31 @@ static void a_broken_listener_pauses_no_other(void **state)
     close(broken[1]);
 }
 
+static void a_refused_connection_gives_its_memory_back(void **state)
+{
+    (void)state;
+    config.max_connections = 1;
+    atomic_store(&config.n_active, 1);
+    client_connects();
+    run_until(&conns.tally.refused[SERVER_REFUSED_CONNECTIONS], 1);
+    assert_int_equal(atomic_load(&memory.grant), GRANT);
+}
+
+static void a_connection_takes_its_memory(void **state)
+{
+    (void)state;
+    client_connects();
+    run_until(&conns.tally.accepted, 1);
+    assert_int_equal(atomic_load(&memory.grant), GRANT - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_broken_listener_pauses_no_other, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_refused_connection_gives_its_memory_back, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_connection_takes_its_memory, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
