@@ -39,23 +39,29 @@ static int listen_once(struct server_listeners *l, const struct server_opts *o, 
     return *fd < 0 ? -1 : 0;
 }
 
+/* With SO_REUSEPORT, listening would succeed and share the connections of another process. */
+static int listen_alone(struct server_listeners *l, const struct server_opts *o, bool reuse_port)
+{
+    if (o->port != 0 && sock_is_in_use(&l->address)) {
+        errno = EADDRINUSE;
+        return -1;
+    }
+    return listen_once(l, o, reuse_port, &l->fds[0]);
+}
+
 /* On a host without IPv6, "both families" means IPv4. */
 static int listen_first(struct server_listeners *l, const struct server_opts *o, bool reuse_port)
 {
     const struct endpoint any4 = {.host = "0.0.0.0"};
     char error[SOCK_ERROR_BYTES];
 
-    if (o->port != 0 && sock_is_in_use(&l->address)) {
-        errno = EADDRINUSE;
-        return -1;
-    }
-    if (listen_once(l, o, reuse_port, &l->fds[0]) == 0)
+    if (listen_alone(l, o, reuse_port) == 0)
         return 0;
     if (o->bind_given || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) ||
         sock_resolve(&any4, AF_INET, &l->address, error) != 0)
         return -1;
     sock_set_port(&l->address, o->port);
-    return listen_once(l, o, reuse_port, &l->fds[0]);
+    return listen_alone(l, o, reuse_port);
 }
 
 int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * test_listeners: listening on a host without IPv6. */
+#include "server/listeners.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { LISTENERS = 2 };
+
+/* Called by net/sock. */
+int socket(int family, int type, int protocol)
+{
+    if (family != AF_INET6)
+        return (int)syscall(SYS_socket, family, type, protocol);
+    errno = EAFNOSUPPORT;
+    return -1;
+}
+
+static void close_listeners(struct server_listeners *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        close(l->fds[i]);
+    server_listeners_free(l);
+}
+
+static void both_families_are_ipv4(void **state)
+{
+    const struct server_opts opts = {.bind = "::", .backlog = 8};
+    struct server_listeners l = {.n = 0};
+
+    (void)state;
+    assert_int_equal(server_listeners_open(&l, &opts, LISTENERS), 0);
+    assert_int_equal(l.address.ss.ss_family, AF_INET);
+    close_listeners(&l);
+}
+
+static void a_port_of_another_server_is_refused(void **state)
+{
+    struct server_opts opts = {.bind = "::", .backlog = 8};
+    struct server_listeners first = {.n = 0}, second = {.n = 0};
+
+    (void)state;
+    assert_int_equal(server_listeners_open(&first, &opts, LISTENERS), 0);
+    opts.port = sock_port(&first.address);
+    assert_int_equal(server_listeners_open(&second, &opts, LISTENERS), -1);
+    server_listeners_free(&second);
+    close_listeners(&first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_families_are_ipv4),
+        cmocka_unit_test(a_port_of_another_server_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
