@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Waits for bytes to read.  The connection's event must not be pending.  Returns 0 or -1. */
+/* Waits for bytes to read.  The connection's event must not be pending.  Returns 0 or an errno. */
 int server_io_watch(struct server_conn *c, int fd);
 
 /* Serves bytes that were received and counted.  May close the connection. */
