@@ -37,6 +37,17 @@ void server_watch_collect(void *context)
     host_counters_read(&r->now);
 }
 
+/* What another network namespace caused is visible only while it lasts. */
+static void look_for_pressure(struct server *s)
+{
+    const uint64_t now_ns = clock_now_ns();
+
+    if (now_ns - s->pressure_ns < UNITS_NS_PER_S)
+        return;
+    s->pressure_ns = now_ns;
+    host_counters_watch_memory(&s->result.before);
+}
+
 /* Logs when connections are first refused because memory is short, and when they are accepted
  * again. */
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -48,6 +59,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     server_workers_look(&s->workers);
+    look_for_pressure(s);
     if (s->connections.stream != NULL && output_put_rest(&s->connections))
         server_listing_put(&s->listing, &s->connections);
     if (s->json.stream != NULL)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * test_watch: memory pressure of TCP that is over when the server is asked for it. */
+#include "server/watch.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct server server = {.memory = {.meminfo_fd = -1}};
+static char protocols[] = "TCP       2304      5       1   yes   320   yes\n";
+static size_t n_bytes; /* of it; 0: the kernel's */
+
+/* Called to read /proc. */
+FILE *fopen(const char *name, const char *mode)
+{
+    int fd;
+
+    if (n_bytes > 0 && strcmp(name, "/proc/net/protocols") == 0)
+        return fmemopen(protocols, n_bytes, "r");
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? fdopen(fd, mode) : NULL;
+}
+
+static void pressure_is_noted_while_it_lasts(void **state)
+{
+    struct server_result *r = &server.result;
+
+    (void)state;
+    host_counters_read(&r->before);
+    r->before.tcp_memory_is_short = 0;
+    assert_int_equal(server_watch_begin(&server), 0);
+    n_bytes = strlen(protocols);
+    event_base_loop(server.base, EVLOOP_ONCE);
+    n_bytes = 0;
+    assert_int_equal(r->before.tcp_memory_is_short, 1);
+    server_watch_end(&server);
+    event_base_free(server.base);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pressure_is_noted_while_it_lasts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
