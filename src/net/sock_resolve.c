@@ -59,7 +59,7 @@ static struct addrinfo *look_up(const struct endpoint *e, int family, char *erro
              family == AF_INET    ? "no IPv4 address, the family of --source: "
              : family == AF_INET6 ? "no IPv6 address, the family of --source: "
                                   : "",
-             gai_strerror(failed));
+             failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
     return NULL;
 }
 
