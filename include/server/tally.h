@@ -48,6 +48,13 @@ struct server_tally {
     tally_count back_pressure_pauses;
 };
 
+/* Counts a refused connection. */
+static inline void server_tally_refuse(struct server_tally *t, enum server_refusal why)
+{
+    tally_add(&t->refused[why], 1);
+    tally_add(&t->n_refused, 1);
+}
+
 /* Adds every counter of `from`. */
 void server_tally_merge(struct server_tally *into, const struct server_tally *from);
 

@@ -9,9 +9,7 @@
 #include "measure/outcome.h"
 #include "net/sock.h"
 #include "net/worker.h"
-#include "server/active.h"
-#include "server/header.h"
-#include "server/service.h"
+#include "server/admission.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,24 +25,11 @@ enum { TURN_WAKEUPS = 64 };
 #define PAUSE_NS     (100 * UNITS_NS_PER_MS)
 #define LOOK_WAIT_NS (5 * UNITS_NS_PER_MS)
 
-static void count_refusal(struct server_accept *a, enum server_refusal why)
-{
-    tally_add(&a->conns->tally.refused[why], 1);
-    tally_add(&a->conns->tally.n_refused, 1);
-}
-
-static void refuse(struct server_accept *a, int fd, enum server_refusal why)
-{
-    sock_reset_on_close(fd);
-    close(fd);
-    count_refusal(a, why);
-}
-
 /* Refuses waiting connections with the spare fd. */
 static void refuse_waiting(struct server_accept *a, int listener_fd, int error)
 {
     for (int i = 0; i < REFUSE_BATCH && server_spare_refuse(a->spare, listener_fd) == 0; i++)
-        count_refusal(a, server_refusal_of_errno(error));
+        server_tally_refuse(&a->conns->tally, server_refusal_of_errno(error));
 }
 
 /* --- enabling and disabling the listener --- */
@@ -196,60 +181,6 @@ static bool has_room(const struct server_accept *a)
 
 /* --- accepting --- */
 
-/* The source that counts for its limit is the peer, unless a PROXY header may name another one. */
-static struct source_limit *limit_of_peers(const struct server_accept *a)
-{
-    return a->config->header_timeout_ns == 0 ? a->config->source_limit : NULL;
-}
-
-/* Returns 0 or an errno. */
-static int open_connection(struct server_accept *a, int fd, uint32_t source_entry)
-{
-    return a->config->header_timeout_ns == 0 ? server_service_open(a->conns, fd, source_entry)
-                                             : server_header_open(a->conns, fd);
-}
-
-/* Opens a connection that is counted as active.  Returns whether it did; otherwise the socket is
- * refused. */
-static bool admit(struct server_accept *a, int fd, const struct sock_address *peer)
-{
-    struct source_limit *limit = limit_of_peers(a);
-    uint32_t entry = 0;
-    int error;
-
-    if (limit != NULL) {
-        entry = source_limit_enter(limit, source_limit_source((const struct sockaddr *)&peer->ss));
-        if (entry == SOURCE_LIMIT_REACHED) {
-            refuse(a, fd, SERVER_REFUSED_SOURCE);
-            return false;
-        }
-    }
-    error = open_connection(a, fd, entry);
-    if (error == 0)
-        return true;
-    if (limit != NULL)
-        source_limit_leave(limit, entry);
-    refuse(a, fd, server_refusal_of_errno(error));
-    return false;
-}
-
-/* Returns whether the connection is served; otherwise it is refused. */
-static bool serve(struct server_accept *a, int fd, const struct sock_address *peer)
-{
-    const uint64_t n = server_active_enter(a->config);
-
-    if (n == 0) {
-        refuse(a, fd, SERVER_REFUSED_CONNECTIONS);
-        return false;
-    }
-    if (!admit(a, fd, peer)) {
-        server_active_leave(a->config);
-        return false;
-    }
-    server_active_note_peak(a->config, n);
-    return true;
-}
-
 static void run_out(struct server_accept *a, int listener_fd, int error)
 {
     if (error == EMFILE && server_overflow_is_open(&a->config->overflow))
@@ -260,6 +191,7 @@ static void run_out(struct server_accept *a, int listener_fd, int error)
 
 static void accept_from(struct server_accept *a, int listener_fd)
 {
+    const bool needs_peer = server_admission_needs_peer(a->config);
     struct sock_address peer;
     int n_failed = 0, error = 0;
 
@@ -271,24 +203,21 @@ static void accept_from(struct server_accept *a, int listener_fd)
             await_grant(a);
             return;
         }
-        /* asks for the peer's address only if its connections are limited */
-        fd = server_spare_accept(a->spare, listener_fd, limit_of_peers(a) != NULL ? &peer : NULL);
-        if (has_memory && (fd < 0 || !serve(a, fd, &peer)))
-            memory_watch_give_back(a->config->memory);
-        if (fd >= 0 && !has_memory) {
-            refuse(a, fd, SERVER_REFUSED_MEMORY);
-        } else if (fd >= 0) {
+        fd = server_spare_accept(a->spare, listener_fd, needs_peer ? &peer : NULL);
+        error = errno;
+        if (fd >= 0) {
+            server_admit(a->conns, fd, &peer, has_memory);
             continue;
-        } else if (errno == EAGAIN) {
-            return;
-        } else if (server_spare_is_exhaustion(errno)) {
-            run_out(a, listener_fd, errno);
-            return;
-        } else {
-            /* concerns only the connection that accept(2) took off the queue, ... */
-            error = errno;
-            n_failed++;
         }
+        if (has_memory)
+            memory_watch_give_back(a->config->memory);
+        if (error == EAGAIN)
+            return;
+        if (server_spare_is_exhaustion(error)) {
+            run_out(a, listener_fd, error);
+            return;
+        }
+        n_failed++; /* concerns only the connection that accept(2) took off the queue, ... */
     }
     if (n_failed == ACCEPT_BATCH) /* ... unless it is the listener that is broken */
         set_broken_aside(a, listener_fd, error);

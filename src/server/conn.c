@@ -80,11 +80,8 @@ static void release(struct server_conn *c)
 
 static void count_refusal(struct server_conn *c, enum server_refusal why)
 {
-    struct server_conns *conns = c->conns;
-
     sock_reset_on_close(event_get_fd(&c->event));
-    tally_add(&conns->tally.refused[why], 1);
-    tally_add(&conns->tally.n_refused, 1);
+    server_tally_refuse(&c->conns->tally, why);
 }
 
 void server_conn_refuse(struct server_conn *c, enum server_refusal why)

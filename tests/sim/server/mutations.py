@@ -83,7 +83,7 @@ MUTATIONS = {
         "        c->ping_matched &= 1;\n        size_t n_replies = query_ping_answer(",
     ),
     "refused_socket_leaks": (
-        "src/server/accept.c",
+        "src/server/admission.c",
         "    sock_reset_on_close(fd);\n    close(fd);\n",
         "    sock_reset_on_close(fd);\n    if (why != SERVER_REFUSED_SOURCE)\n        close(fd);\n",
     ),
@@ -93,9 +93,9 @@ MUTATIONS = {
         "    a->paused = true;\n    set_timer(a, ns + 3600000000000);\n",
     ),
     "limit_of_epoll_called_memory": (
-        "src/server/accept.c",
-        "    refuse(a, fd, server_refusal_of_errno(error));\n",
-        "    refuse(a, fd, SERVER_REFUSED_MEMORY);\n",
+        "src/server/admission.c",
+        "    refuse(conns, fd, server_refusal_of_errno(error));\n",
+        "    refuse(conns, fd, SERVER_REFUSED_MEMORY);\n",
     ),
     "spare_fd_lost_for_good": (
         "src/server/spare.c",
