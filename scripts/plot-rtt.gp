@@ -4,8 +4,8 @@
 set terminal pngcairo size 1100,800 font "sans,11"
 set output picture
 set datafile separator ","
-answers = "< gawk -F, '$1==\"A\" { if (!t0) t0 = $2; print $2 - t0 \",\" $8 \",\" $8 - $9 }' " . rows
-sorted = "< gawk -F, '$1==\"A\" { print $8 }' " . rows . " | LC_ALL=C sort -n | gawk '{ v[NR] = $1 } END { for (i = 1; i <= NR; i += (i > NR * 0.99 ? 1 : int(NR / 2000) + 1)) print 1 / (1 - (i - 1) / NR) \",\" v[i]; print NR \",\" v[NR] }'"
+answers = "< gawk -F, '$1==\"A\" { if (!t0) t0 = $2; print $2 - t0 \",\" $8 \",\" $8 - $9 }' '" . rows . "'"
+sorted = "< gawk -F, '$1==\"A\" { print $8 }' '" . rows . "' | LC_ALL=C sort -n | gawk '{ v[NR] = $1 } END { for (i = 1; i <= NR; i += (i > NR * 0.99 ? 1 : int(NR / 2000) + 1)) print 1 / (1 - (i - 1) / NR) \",\" v[i]; print NR \",\" v[NR] }'"
 set multiplot layout 2,1
 set logscale y
 set grid

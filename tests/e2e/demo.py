@@ -55,16 +55,18 @@ def test_what_failed_is_no_noise():
         check_equal(demo(code, *reasons)[0], code, f"exit code with {reasons}")
 
 
-def test_plot_of_the_demo_reads_numbers_in_every_locale():
+def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name():
     need_program("gawk")
     script = os.path.join(SOURCE_DIR, "scripts", "plot-rtt.gp")
     with open(script) as f:
-        before, after = re.search(r'^sorted = "< (.*)" \. rows \. "(.*)"$', f.read().replace(r'\"', '"'), re.M).groups()
-    rows = temp_path("rows.csv")
+        commands = re.findall(r'^(\w+) = "< (.*)" \. rows \. "(.*)"$', f.read().replace(r'\"', '"'), re.M)
+    check_equal([name for name, _, _ in commands], ["answers", "sorted"], "what it reads")
+    rows = os.path.join(os.path.dirname(temp_path("x")), "my $rows; (1).csv")
     with open(rows, "w") as f:
         f.writelines(f"A,1,0,1,,,,{response_us},0\n" for response_us in ("3.123", "100.1", "12.5"))
-    r = subprocess.run(["sh", "-c", before + rows + after], capture_output=True, text=True, timeout=100, env=german())
-    check_equal([line.split(",")[1] for line in r.stdout.split()], ["3.123", "12.5", "100.1", "100.1"], f"sorted; {r.stderr}")
+    for (name, before, after), want in zip(commands, (["3.123", "100.1", "12.5"], ["3.123", "12.5", "100.1", "100.1"])):
+        r = subprocess.run(["sh", "-c", before + rows + after], capture_output=True, text=True, timeout=100, env=german())
+        check_equal([line.split(",")[1] for line in r.stdout.split()], want, f"{name}; {r.stderr}")
 
 
 def test_cmake_says_that_it_is_for_linux():
