@@ -27,7 +27,9 @@ done
 
 tcpserver 0 2>"$out/server.err" &
 server=$!
-trap 'kill $server 2>/dev/null || true' EXIT INT TERM
+trap 'kill $server 2>/dev/null || true' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 until port=$(sed -n 's/.*listening on .*:\([0-9]*\),.*/\1/p' "$out/server.err") && [ -n "$port" ]; do
     kill -0 $server || { cat "$out/server.err" >&2; exit 1; }
     sleep 0.1

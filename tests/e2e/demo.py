@@ -14,21 +14,22 @@ while [ $# -gt 1 ]; do
     esac
     shift
 done
+[ -z "$SIGNAL" ] || kill -"$SIGNAL" "$PPID"
 exit "$CODE"
 """,
     "gnuplot": "#!/bin/sh\n",
 }
 
 
-def demo(code, *reasons):
-    """Its exit code and output, as installed: next to no source tree."""
+def demo(code, *reasons, number=""):
+    """Its exit code and output, as installed: next to no source tree. number: of a signal that it gets."""
     directory = os.path.dirname(temp_path("x"))
     for name, text in FAKES.items():
         write_program(os.path.join(directory, name), text)
     for name in ("demo.sh", "plot-rtt.gp"):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
-                   "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
+                   "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
     r = subprocess.run(["sh", os.path.join(directory, "demo.sh")], capture_output=True, text=True, timeout=600,
                        env=environment)
     return r.returncode, r.stdout + r.stderr
@@ -53,6 +54,14 @@ def test_what_failed_is_no_noise():
     need_program("gawk")
     for code, reasons in ((3, ["host-noise", "connections-short"]), (3, []), (1, []), (2, [])):
         check_equal(demo(code, *reasons)[0], code, f"exit code with {reasons}")
+
+
+def test_signal_ends_the_demo():
+    need_program("gawk")
+    code, text = demo(0, number=signal.SIGTERM.value)
+    check_equal(code, 143, f"exit code: {text}")
+    check("listening" not in text, f"it went on: {text}")
+    check("listening" in demo(0)[1], "the control: what the server says comes in the end")
 
 
 def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name():
