@@ -138,5 +138,12 @@ def test_missed_targets_and_failed_runs_are_an_exit_code():
     check_equal(saturation.judge(kept, c_s, 1 / 300e3), 1, "targets missed, with a theory below 0")
 
 
+def test_benchmark_that_had_to_be_killed_took_too_long():
+    failure = program("all").failure
+    check_equal([failure(*found) for found in ((124, 60.1, 1), (-9, 90.0, 1), (137, 90.0, 1))], ["took more than 1 minutes"] * 3,
+                "after the time")
+    check_equal([failure(*found) for found in ((1, 5.0, 1), (-9, 5.0, 1))], ["exit code 1", "exit code -9"], "before")
+
+
 if __name__ == "__main__":
     main()
