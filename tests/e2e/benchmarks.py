@@ -348,5 +348,13 @@ def test_unknown_and_separate_benchmarks_are_refused():
         check(r.returncode == 2 and words in r.stderr, r.stderr)
 
 
+def test_arguments_that_are_no_counts_are_refused():
+    for name, word in (("control", "fast"), ("control", "5001"), ("saturation", "200k"), ("saturation", "0"), ("wire_truth", "0"),
+                       ("wire_truth", "many")):
+        r = run_program(os.path.join(BENCH, name), word, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
+        check_equal(r.returncode, 1, f"exit code of {name} {word}: {r.stderr}")
+        check(re.fullmatch(rf"bench/{name}: invalid \w+ '{word}': expected a whole number .*\n", r.stderr), r.stderr)
+
+
 if __name__ == "__main__":
     main()
