@@ -26,13 +26,18 @@ def test_many_answers_in_one_segment():
 
 
 def test_reordered_answers_are_matched_by_id():
+    """Ten or so come at once, the last first: matched in the order of the queries, their ids would never decrease."""
     r, did = run_against(["--coalesce", 200, "--reverse"], "-R")
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
     check_equal(r.json["queries"]["duplicate"] + r.json["queries"]["unknown_id"], 0, "strays")
+    ids = collections.defaultdict(list)
     for row in r.rows():
         if row["type"] == "A":
             check(0 < int(row["rtt_us"]) < 31_000_000, f"rtt {row['rtt_us']}, of a timeout of 30 s")
+            ids[row["connection_id"]].append(int(row["query_id"]))
+    n_backwards = sum(b < a for of_one in ids.values() for a, b in itertools.pairwise(of_one))
+    check(n_backwards > did["queries"] / 2, f"{n_backwards} of {did['queries']} answers are to an earlier query than the one before")
 
 
 def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
