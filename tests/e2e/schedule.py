@@ -138,6 +138,8 @@ def run_with_population(*options):
     check_conservation(r)
     check_equal(server.result["accepted"], r.json["connections"]["connected"], "connections of the server")
     check(server.result["peak"] <= 300, f"at most 300 at a time: {server.result['peak']}")
+    with stall_may_spoil():  # of a second, for which there are as many
+        check_equal(server.result["peak"], 300, "connections at a time")
     return r
 
 
