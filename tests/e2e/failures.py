@@ -194,8 +194,11 @@ def test_full_disk_stops_the_rows_not_the_run():
                        "127.0.0.1")
     check_conservation(r)
     check_code(r, 3)
+    q, output = r.json["queries"], r.json["output"]
+    check_equal(q["answered"], q["scheduled"], "answered")
+    check("output-lost" in r.json["reasons"], "the verdict says so")
     check("No space left" in r.err, "the summary says why")
-    check_equal(r.json["output"]["rows"], 0, "rows written")
+    check_equal((output["rows"], output["dropped_rows"]), (0, q["sent"] + q["answered"]), "rows written, rows missing")
 
 
 def test_json_that_cannot_be_written_is_said():
