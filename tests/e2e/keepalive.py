@@ -73,16 +73,22 @@ def run_against(server, *arguments):
     return r, connections
 
 
+def check_idle(r, connections, most_s):
+    """No connection stays open for longer after its last answer."""
+    idle_s = sorted(c.closed - c.answered for c in connections if c.answered is not None)
+    print(f"     {len(connections)} connections, idle for {idle_s[0]:.3f} to {idle_s[-1]:.3f} s; allowed {most_s} s; "
+          f"{r.json['connections']['outcomes']}")
+    with stall_may_spoil():
+        check(idle_s[-1] <= most_s + 1, f"closed later than after {most_s} s: {idle_s[-5:]}")
+
+
 def check_told(r, connections):
     """The clients close when told."""
     sent, keepalive = r.json["queries"]["sent"], r.json["on_demand"]["keepalive"]
     check_equal((keepalive["timeouts"], keepalive["none"], keepalive["malformed"]), (sent, 0, 0), "answers")
     check_equal((keepalive["min_s"], keepalive["max_s"]), (TOLD_S, TOLD_S), "timeouts")
-    idle_s = sorted(c.closed - c.answered for c in connections if c.answered is not None)
-    print(f"     {len(connections)} connections, idle for {idle_s[0]:.3f} to {idle_s[-1]:.3f} s; told {TOLD_S} s; "
-          f"{r.json['connections']['outcomes']}")
+    check_idle(r, connections, TOLD_S)
     with stall_may_spoil():
-        check(idle_s[-1] <= TOLD_S + 1, f"closed later than told: {idle_s[-5:]}")
         check(r.json["connections"]["outcomes"].get("run/keepalive timeout", 0) > 0, "connections closed as told")
 
 
@@ -120,6 +126,9 @@ def test_knot_does_not_tell_and_the_clients_idle_time_holds():
     r, connections = run_against(server, "--idle-close", "300ms")
     keepalive = r.json["on_demand"]["keepalive"]
     check_equal(keepalive["none"], r.json["queries"]["sent"], "answers without a timeout")
+    check_idle(r, connections, 0.3)
+    with stall_may_spoil():
+        check(r.json["connections"]["outcomes"].get("run/idle", 0) > 0, "connections closed by the clients' idle time")
     check_reuse(r, knots_tcp_queries(server) - before, len(connections))
 
 
