@@ -48,11 +48,12 @@ def check_slowest_connections(out, queries, answers, directory):
     of_connection = {}
     for a in answers:
         of_connection.setdefault(int(a["connection_id"]), []).append(float(a["response_us"]))
-    wanted = sorted((sum(v) / len(v) for v in of_connection.values()), reverse=True)[:5]
+    means = {c: sum(v) / len(v) for c, v in of_connection.items()}
     found = numbers(out)
     check_equal([n for _, n, _ in found], [len(of_connection[c]) for c, *_ in found], "their answers")
-    for (_, _, mean), want in zip(found, wanted, strict=True):
+    for (c, _, mean), want in zip(found, sorted(means.values(), reverse=True)[:5], strict=True):
         check_between(mean, want - 0.1, want + 0.1, "mean of a slow connection")
+        check_between(mean, means[c] - 0.1, means[c] + 0.1, f"and that is connection {c:.0f}")
 
 
 def check_unanswered(out, queries, answers, directory):
