@@ -27,6 +27,13 @@ class Browser:
         os.close(theirs_in)
         os.close(theirs_out)
         self.read_fd, self.write_fd = ours_in, ours_out
+        try:
+            self._open_tab()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _open_tab(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):

@@ -315,10 +315,12 @@ def server_with_unread(option):
         server = spawn([TCPSERVER, "--control", control, "--threads", "1", option, path, "0"], stderr=f)
     server.control = control
     server.err = lambda: open(err).read()
-    wait_for(lambda: "listening on" in server.err(), "the listening line")
-    server.port = int(re.search(r"listening on \S*:(\d+),", server.err())[1])
-    yield server, reading
-    os.close(reading)
+    try:
+        wait_for(lambda: "listening on" in server.err(), "the listening line")
+        server.port = int(re.search(r"listening on \S*:(\d+),", server.err())[1])
+        yield server, reading
+    finally:
+        os.close(reading)
 
 
 def read_text(fd, is_whole):
