@@ -8,9 +8,10 @@ from harness import *
 PROFILES = ["connscale-200k", "tcpscaler-300k", "subscribers-200k"]
 
 
-def settings(program, *arguments):
+def settings(program, *arguments, **environment):
     """What --print-config prints, without its comments."""
-    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=100)
+    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=100,
+                       env={**os.environ, **environment})
     check_equal((r.returncode, r.stderr), (0, ""), f"result of {arguments} --print-config")
     return [line for line in r.stdout.splitlines() if line and not line.startswith("#")]
 
@@ -54,9 +55,8 @@ def test_the_server_takes_its_port_and_all_else_from_a_file():
 
 
 def test_nothing_is_taken_from_the_environment():
-    before = settings(TCPCLIENT, "host")
-    os.environ.update({"TCPCLIENT_RATE": "5", "RATE": "5", "TCPSCALER_CONFIG": "/nonexistent"})
-    check_equal(settings(TCPCLIENT, "host"), before, "settings")
+    check_equal(settings(TCPCLIENT, "host", TCPCLIENT_RATE="5", RATE="5", TCPSCALER_CONFIG="/nonexistent"),
+                settings(TCPCLIENT, "host"), "settings")
 
 
 def test_profiles_are_what_the_guide_says():
