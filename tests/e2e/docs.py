@@ -202,6 +202,7 @@ def test_session_of_the_readme_has_the_form_of_a_real_one():
         return [line for line in lines if line and line[0].isalpha() and "running" not in line]
 
     wanted, got = form(session), form(re.sub("SUSPECT", "VALID", r.err))
+    check(len(wanted) > 20, f"lines of the session: {wanted}")
     heads = [line[:2] for line in got]
     with stall_may_spoil():  # the error of the mean takes ten seconds that each have answers
         for line in wanted:

@@ -160,6 +160,7 @@ static void what_nobody_knows_is_never_a_number(void **state)
     for (int churns = 0; churns < 2; churns++) {
         in.churns = churns == 1;
         all_ends_at_once();
+        assert_true(d.n_lines > 0);
         for (unsigned i = 0; i < d.n_lines; i++)
             if (strstr(d.lines[i].evidence, "184467") != NULL ||
                 strstr(d.lines[i].evidence, "18,446") != NULL ||
