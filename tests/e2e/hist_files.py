@@ -9,7 +9,7 @@ import statistics
 import struct
 import zlib
 
-from harness import *
+from hdr_java import *
 from ranks import *
 
 
@@ -97,23 +97,15 @@ def check_distribution(path, result):
 
 # --- read by HdrHistogram's own library ---
 
-JAR = "/usr/share/java/hdrhistogram.jar"
 TOTALS = {"count": "Total_Count", "p50": "Total_50%", "p90": "Total_90%", "p99": "Total_99%",
           "p999": "Total_99.9%", "p9999": "Total_99.99%", "max": "Total_Max"}
 RANKS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999, "max": 1}
 
 
-def totals_by_java(path, tag=None):
+def totals_of_log(path, tag=None):
     """Count, percentiles and maximum in ns of all intervals with this tag."""
-    out = temp_path("totals")
-    tagged = ["-tag", tag] if tag else []
-    r = subprocess.run(["java", "-Duser.language=en", "-cp", JAR, "org.HdrHistogram.HistogramLogProcessor",
-                        "-csv", "-outputValueUnitRatio", "1", "-i", path, "-o", out, *tagged],
-                       capture_output=True, text=True, timeout=600)
-    check_equal(r.returncode, 0, r.stdout + r.stderr)
-    with open(out) as f:
-        last = list(csv.DictReader(line for line in f if not line.startswith("#")))[-1]
-    return {name: float(last[column]) for name, column in TOTALS.items()}
+    totals = totals_by_java(path, tag)
+    return {name: float(totals[column]) for name, column in TOTALS.items()}
 
 
 def totals_of_rows(rows, value_us):
@@ -130,9 +122,7 @@ def unlike(got, known):
 
 @plain_build_only
 def test_hdrhistograms_own_library_reads_200k_known_values_within_a_thousandth():
-    need_program("java")
-    if not os.path.exists(JAR):
-        skip(f"{JAR} is missing (Debian: libhdrhistogram-java)")
+    need_java()
     hlog = temp_path("run.hlog")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 50, "-r", 40000, "--arrival", "constant", "-t", 5, "-R",
@@ -143,7 +133,7 @@ def test_hdrhistograms_own_library_reads_200k_known_values_within_a_thousandth()
     columns = {"response": lambda row: float(row["response_us"]),
                "service": lambda row: float(row["response_us"]) - float(row["send_lag_us"]),
                "send_lag": lambda row: float(row["send_lag_us"])}
-    totals = {name: totals_by_java(hlog, None if name == "response" else name) for name in columns}
+    totals = {name: totals_of_log(hlog, None if name == "response" else name) for name in columns}
     for name, value_us in columns.items():
         known = totals_of_rows(answers, value_us)
         print(f"     {name}: p99 {totals[name]['p99']:.0f} ns, of the rows {known['p99']} ns; furthest off "
@@ -161,7 +151,7 @@ def check_that_unlike_is_noticed(hlog, totals, r):
     shorter = temp_path("shorter.hlog")
     with open(shorter, "w") as f:
         f.writelines(lines[:last] + lines[last + 1:])
-    check("count" in unlike(totals_by_java(shorter), r.json["latency_ns"]["response"]), "an interval less")
+    check("count" in unlike(totals_of_log(shorter), r.json["latency_ns"]["response"]), "an interval less")
     check(unlike(totals["service"], r.json["latency_ns"]["send_lag"]), "another metric")
 
 

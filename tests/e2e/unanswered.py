@@ -8,10 +8,9 @@ import math
 import urllib.request
 
 from faults import *
-from harness import *
+from hdr_java import *
 from ranks import *
 
-JAR = "/usr/share/java/hdrhistogram.jar"
 BEYOND_NS = 4398046511103  # where HdrHistogram's files count them
 PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
 
@@ -107,17 +106,8 @@ def percentiles_by_python(path):
 
 
 def percentiles_by_java(path, tag):
-    need_program("java")
-    if not os.path.exists(JAR):
-        skip(f"{JAR} is missing (Debian: libhdrhistogram-java)")
-    out = temp_path("totals")
-    r = subprocess.run(["java", "-Duser.language=en", "-cp", JAR, "org.HdrHistogram.HistogramLogProcessor", "-csv",
-                        "-outputValueUnitRatio", "1", "-i", path, "-o", out, *(["-tag", tag] if tag else [])],
-                       capture_output=True, text=True, timeout=120)
-    check_equal(r.returncode, 0, r.stdout + r.stderr)
-    with open(out) as f:
-        last = list(csv.DictReader(line for line in f if not line.startswith("#")))[-1]
-    return {p: finite(int(float(last[f"Total_{q}%"]))) for p, q in PERCENTILES.items()}, int(last["Total_Count"])
+    totals = totals_by_java(path, tag)
+    return {p: finite(int(float(totals[f"Total_{q}%"]))) for p, q in PERCENTILES.items()}, int(totals["Total_Count"])
 
 
 def percentiles_of_hgrm(path):
