@@ -211,10 +211,10 @@ def test_occupied_cpu_is_free_again_after_a_crash():
 
 
 def test_busy_machine_is_refused():
-    loops = [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+    loops = busy_loops()
     why = quiet.disturbance(1)
     for loop in loops:
-        stop(loop)
+        stop(loop, signal.SIGKILL)
     check(why is not None and "other programs used" in why, f"what it says: {why}")
 
 

@@ -99,6 +99,14 @@ def temp_path(name):
     return os.path.join(directory, name)
 
 
+def knowing(*hosts):
+    """What a command is started with to have these lines in /etc/hosts, and no others. As root."""
+    path = temp_path("hosts")
+    with open(path, "w") as f:
+        f.writelines(f"{line}\n" for line in hosts)
+    return ["unshare", "--mount", "sh", "-c", f'mount --bind {path} /etc/hosts && exec "$@"', "sh"]
+
+
 def free_port():
     """A free port of 127.0.0.1, never the same twice. It is below the automatic ports: neither a server with port 0
     nor a connection takes it first."""

@@ -7,6 +7,7 @@ import socket
 from faults import DENY
 from harness import *
 from authority import Authority, serve_with
+from control_api import token_file
 from served import connect, connect_many, is_served
 
 SHARE = 5
@@ -190,14 +191,6 @@ def directory_of_nobody():
     directory = os.path.dirname(temp_path("x"))
     os.chown(directory, NOBODY, NOBODY)
     return directory
-
-
-def token_file():
-    path = temp_path("token")
-    with open(path, "w") as f:
-        f.write("a-token-of-24-characters\n")
-    os.chmod(path, 0o600)
-    return path
 
 
 @plain_build_only  # ThreadSanitizer has started a thread before

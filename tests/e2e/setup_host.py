@@ -21,6 +21,11 @@ def network(namespace):
         ! command -v iptables-save >/dev/null || { iptables-save; ip6tables-save; } | grep ^-A || true""").stdout.splitlines()
 
 
+def value(namespace, name):
+    """The words of a sysctl."""
+    return namespace.run("cat", "/proc/sys/" + name.replace(".", "/")).stdout.split()
+
+
 def everything(namespace):
     """Everything the scripts can change in a network namespace."""
     sysctls = namespace.run("sh", "-c", "sysctl -a 2>/dev/null | grep -E '^(net|fs)\\.' | "

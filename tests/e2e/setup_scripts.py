@@ -7,10 +7,6 @@ import ipaddress
 from setup_host import *
 
 
-def value(namespace, name):
-    return namespace.run("cat", "/proc/sys/" + name.replace(".", "/")).stdout.split()
-
-
 def test_server_setup_applied_twice_and_reverted_leaves_no_trace():
     need_program("nft", "ip", "sysctl")
     state = temp_path("state")
