@@ -9,6 +9,10 @@
 /* Limit on the initial table of queries in flight: 56 MiB of address space. */
 enum { MOST_EXPECTED = 1 << 20 };
 
+/* Limit on connections that the timer closes per call, so that queries are sent in between: closing
+ * takes several microseconds each. */
+enum { MOST_CLOSED_PER_CALL = 64 };
+
 static void on_expiry(evutil_socket_t fd, short what, void *arg);
 
 /* Enough for all queries that this worker sends within the timeout: if the server stops answering,
@@ -157,25 +161,32 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
     rest(qs, c, now_ns);
 }
 
-void client_query_expire_due(struct client_queries *qs)
+/* Gives up the oldest queries that timed out, at most `most`. */
+static void expire_oldest(struct client_queries *qs, uint32_t most)
 {
     struct inflight *t = &qs->inflight;
     const uint64_t now_ns = clock_now_ns(), timeout_ns = qs->transport->config->timeout_ns;
     uint32_t slot;
 
     qs->span->now_ns = now_ns;
-    while ((slot = inflight_oldest(t)) != INFLIGHT_NONE &&
+    while (most-- > 0 && (slot = inflight_oldest(t)) != INFLIGHT_NONE &&
            inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns)
         client_query_expire(qs, slot, now_ns);
+}
+
+void client_query_expire_due(struct client_queries *qs)
+{
+    expire_oldest(qs, UINT32_MAX);
 }
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
 {
     struct client_queries *qs = arg;
+    const bool closes = qs->transport->config->on_timeout == CLIENT_TIMEOUT_CLOSE;
 
     (void)fd;
     (void)what;
-    client_query_expire_due(qs);
+    expire_oldest(qs, closes ? MOST_CLOSED_PER_CALL : UINT32_MAX);
     client_query_arm_expiry(qs);
 }
 
