@@ -7,10 +7,16 @@
 
 #include <stdint.h>
 
+/* Indexes in client_reopen.places. */
+struct client_reopen_place {
+    uint32_t before, behind;
+};
+
 struct client_reopen {
-    uint32_t *slots; /* ring of n_slots; NULL: none can be added */
-    uint32_t n_slots;
-    uint32_t first, n; /* index of the first in line; number in line, at most n_slots */
+    /* Of slot i: element i + 1.  Element 0 is behind the last and before the first.  NULL: none can
+     * be added. */
+    struct client_reopen_place *places;
+    uint32_t n; /* number in line */
 };
 
 /* Initializes an empty line for the slots 0 to n_slots - 1.  Returns 0 or -1 with errno. */
@@ -26,7 +32,8 @@ void client_reopen_add(struct client_reopen *r, uint32_t slot);
 uint32_t client_reopen_first(const struct client_reopen *r);
 uint32_t client_reopen_take(struct client_reopen *r);
 
-/* Removes a slot, if it is in line; the others keep their order. */
+/* Removes a slot, if it is in line; the others keep their order.  Takes the same time however many
+ * they are. */
 void client_reopen_remove(struct client_reopen *r, uint32_t slot);
 
 #endif

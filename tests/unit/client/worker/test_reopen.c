@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_reopen: slots wait in line, whose array wraps around. */
+ * test_reopen: slots wait in line, in which some have been before. */
 #include "client/worker/reopen.h"
 
 #include <setjmp.h>
@@ -8,9 +8,8 @@
 
 #include <cmocka.h>
 
-enum { N_SLOTS = 3 };
+enum { N_SLOTS = 3, MANY = 1 << 21 };
 
-/* In the middle of the array. */
 static int empty_line(void **state)
 {
     static struct client_reopen line;
@@ -73,6 +72,39 @@ static void one_that_is_not_in_line_does_not_leave(void **state)
     assert_int_equal(client_reopen_take(line), 2);
 }
 
+static void one_that_left_can_come_again(void **state)
+{
+    struct client_reopen *line = *state;
+
+    client_reopen_add(line, 2);
+    client_reopen_add(line, 0);
+    client_reopen_remove(line, 2);
+    client_reopen_remove(line, 2);
+    client_reopen_add(line, 2);
+    assert_int_equal(line->n, 2);
+    assert_int_equal(client_reopen_take(line), 0);
+    client_reopen_remove(line, 2);
+    assert_int_equal(line->n, 0);
+    client_reopen_add(line, 1);
+    assert_int_equal(client_reopen_take(line), 1);
+}
+
+/* To look through the line for each of them would take hours. */
+static void a_long_line_is_left_one_by_one(void **state)
+{
+    struct client_reopen line;
+
+    (void)state;
+    assert_int_equal(client_reopen_init(&line, MANY), 0);
+    for (uint32_t slot = 0; slot < MANY; slot++)
+        client_reopen_add(&line, slot);
+    for (uint32_t slot = MANY - 1; slot > 0; slot--)
+        client_reopen_remove(&line, slot);
+    assert_int_equal(line.n, 1);
+    assert_int_equal(client_reopen_take(&line), 0);
+    client_reopen_free(&line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +114,8 @@ int main(void)
                                         empty_line, free_line),
         cmocka_unit_test_setup_teardown(one_that_is_not_in_line_does_not_leave, empty_line,
                                         free_line),
+        cmocka_unit_test_setup_teardown(one_that_left_can_come_again, empty_line, free_line),
+        cmocka_unit_test(a_long_line_is_left_one_by_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
