@@ -52,6 +52,7 @@ struct client_load {
     struct event rest_event;  /* nothing left to read: the next turn need not wait */
     uint64_t rest_until_ns;   /* until then reading takes precedence */
     bool has_read;            /* a socket was read since the last busy-wait */
+    uint64_t after_read_ns;   /* span->now_ns after the last callback of a socket */
     struct event drain_event; /* end of the drain */
     uint64_t drain_end_ns;
     bool draining;
