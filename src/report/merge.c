@@ -251,6 +251,13 @@ int merge_add(struct json_object *into, const struct json_object *result)
 {
     struct json_object *other;
 
+    json_object_object_foreach(into, key_of_sum, so_far)
+    {
+        if (json_object_object_get_ex(result, key_of_sum, NULL) || rule_of(key_of_sum) == LEAVE_OUT)
+            continue;
+        if (json_object_object_add(into, key_of_sum, merge_by_rule(key_of_sum, so_far, NULL)) != 0)
+            return -1;
+    }
     json_object_object_foreach((struct json_object *)result, key, value)
     {
         if (rule_of(key) == LEAVE_OUT)

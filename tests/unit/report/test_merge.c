@@ -199,6 +199,29 @@ static void null_is_no_loss_no_minimum_and_no_time(void **state)
     }
 }
 
+/* As in a result of an older version. */
+static void a_missing_key_is_unknown_like_null(void **state)
+{
+#define NEWER                                                                                      \
+    WITH("\"goals\":[{\"goal\":\"p99<5ms\",\"result\":\"met\"}],\"valid_to\":\"max\","             \
+         "\"holds\":{\"p50\":true},\"tls\":{\"handshakes\":3},\"recovery\":{\"lost\":2},"          \
+         "\"reasons\":[\"unsent\"]")
+#define OLDER WITH("\"seed\":1")
+    static const char *const texts[][2] = {{NEWER, OLDER}, {OLDER, NEWER}};
+    static const char *const unknown[] = {"goals", "valid_to", "holds", "tls", "seed"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct json_object *sum = sum_of(texts[i][0], texts[i][1]);
+
+        for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++)
+            assert_null(result_find(sum, unknown[k]));
+        assert_text(sum, "recovery.lost", "2");
+        assert_text(sum, "reasons", "[\n  \"unsent\"\n]");
+        result_free(sum);
+    }
+}
+
 static void a_sum_beyond_64_bits_is_not_known(void **state)
 {
     struct json_object *a = parse(one), *sum = merge_first(a);
@@ -258,6 +281,7 @@ int main(void)
         cmocka_unit_test(timeouts_of_servers_are_merged_by_their_extremes),
         cmocka_unit_test(what_the_instances_share_is_not_added),
         cmocka_unit_test(null_is_no_loss_no_minimum_and_no_time),
+        cmocka_unit_test(a_missing_key_is_unknown_like_null),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
         cmocka_unit_test(fingerprints_name_what_differs),
