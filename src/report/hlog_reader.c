@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "measure/hlog.h"
 #include "report/decimal.h"
+#include "report/plain.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static const char *take_tag(const char *line, char tag[HLOG_TAG_BYTES])
         return NULL;
     memcpy(tag, name, (size_t)(end - name));
     tag[end - name] = '\0';
-    return end + 1;
+    return plain_is(tag) ? end + 1 : NULL;
 }
 
 static const char *take_column(const char *line, uint64_t scale, uint64_t *value)
@@ -63,7 +64,8 @@ enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval
     if (*line == '"' || line[strspn(line, "\r\n")] == '\0')
         return HLOG_NOTE;
     if (begins_with(at, "Tag=") && (at = take_tag(at, interval->tag)) == NULL) {
-        (void)REFUSE("expected a tag of 1 to %d characters and a comma", HLOG_TAG_BYTES - 1);
+        (void)REFUSE("expected a tag of 1 to %d printable characters and a comma",
+                     HLOG_TAG_BYTES - 1);
         return HLOG_BAD;
     }
     if ((at = take_column(at, UNITS_NS_PER_S, &interval->begin_ns)) == NULL ||

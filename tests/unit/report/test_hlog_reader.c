@@ -156,6 +156,7 @@ static void what_is_no_histogram_is_refused(void **state)
     assert_refused("hello\n", "start, length and maximum");
     assert_refused("0,1,AAAA\n", "start, length and maximum");
     assert_refused("Tag=,0,1,2,AAAA\n", "a tag of");
+    assert_refused("Tag=\x1b[2J,0,1,2,AAAA\n", "printable characters");
     assert_refused("0,1,2,\n", "not a histogram");
     assert_refused("0,1,2,AAA\n", "base64");
     assert_refused("0,1,2,A?==\n", "base64");
