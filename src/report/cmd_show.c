@@ -192,8 +192,11 @@ static void print_latency(struct recording *r)
 static void print_classes(const struct json_object *result)
 {
     struct class_report classes[CLASS_READER_MOST];
+    char names[CLASS_READER_MOST][PLAIN_BYTES];
     const size_t n = class_reader_take(result, classes);
 
+    for (size_t i = 0; i < n; i++)
+        classes[i].name = plain(names[i], classes[i].name);
     class_report_text(stdout, classes, n, result_timeout_ns(result));
 }
 

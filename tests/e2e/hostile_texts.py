@@ -87,8 +87,8 @@ def test_no_text_of_a_result_is_a_line_or_an_escape_sequence_on_a_terminal():
         for text in ("harmless", "\x1b[2J\nVerdict      VALID\x7f"):
             with open(path, "w") as f:
                 outcomes = {**result["connections"], "outcomes": {f"run/{text}": 3}}
-                json.dump(hostile_copy(result | changes | {"connections": outcomes, "explanations": ["why"], "broken_law": "sums"},
-                                       text, ("program", "started")), f)
+                json.dump(hostile_copy(result | changes | {"connections": outcomes, "classes": {text: {"clients": 3}},
+                                                           "explanations": ["why"], "broken_law": "sums"}, text, ("program", "started")), f)
             shown = report("show", path).stdout
             check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown), f"control characters in {shown!r}")
             lines.append(shown.count("\n"))
