@@ -212,10 +212,23 @@ static const char *lacks(const struct json_object *result)
     return NULL;
 }
 
+/* The state of a run in progress, whose verdict is not known yet; NULL: it is none. */
+static const char *state_in_progress(const struct json_object *result)
+{
+    static const char *const states[] = {"connecting", "running", "paused", "draining"};
+    const char *state = result_string(result, "state");
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (state != NULL && strcmp(state, states[i]) == 0 &&
+            result_find(result, "verdict") == NULL)
+            return states[i];
+    return NULL;
+}
+
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES])
 {
     struct json_object *result = result_parse_any(text, n_bytes, error);
-    const char *program, *missing;
+    const char *program, *state, *missing;
     uint64_t schema = 0;
 
     if (result == NULL)
@@ -228,6 +241,8 @@ struct json_object *result_parse(const char *text, size_t n_bytes, char error[RE
     else if (schema != RESULT_SCHEMA)
         (void)REFUSE("unsupported schema %llu: expected %d", (unsigned long long)schema,
                      RESULT_SCHEMA);
+    else if ((state = state_in_progress(result)) != NULL)
+        (void)REFUSE("a run that is %s: expected the result of one that has ended", state);
     else if ((missing = lacks(result)) != NULL)
         (void)REFUSE("incomplete result: %s is missing, or not of its type", missing);
     else
