@@ -34,6 +34,15 @@ static bool has_counts_of(const struct recording *r, const char *metric)
     return m != NULL && m->has_counts && m->hist.count > 0;
 }
 
+static bool any_has_counts_of(const struct recordings *all, const char *metric)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < all->n; i++)
+        has |= has_counts_of(&all->items[i], metric);
+    return has;
+}
+
 static bool has_rate(const struct recording *r)
 {
     double qps;
@@ -64,6 +73,9 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
                    "or of "
                    "sweeps only (--sweep)";
     }
+    if (kind == PLOT_TIME && !any_has_counts_of(all, metric))
+        return "no values of this metric in any interval: expected the --hlog file of a run that "
+               "has some";
     if (kind == PLOT_CAPACITY && plot_sweep_are_all(all) && !plot_sweep_fit(all))
         return "not all sweeps are over the same option with searches in the same unit";
     if (kind == PLOT_CAPACITY && !plot_sweep_are_all(all) && !plot_search_fit(all))

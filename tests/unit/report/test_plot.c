@@ -185,6 +185,31 @@ static void answers_are_as_many_per_second_as_what_was_sent(void **state)
     run.result = NULL;
 }
 
+/* gnuplot fails if all of its points are undefined. */
+static void a_run_without_an_answer_has_no_times_to_draw(void **state)
+{
+    static struct recording both[2];
+    struct metric *metric;
+    const char *name = NULL;
+    struct hist h;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record_beyond(&h, 30);
+    add_second(0, &h);
+    both[0] = (struct recording){.name = (char *)"silent", .timeline = run.timeline};
+    both[1] = run;
+    metric = metrics_get(&both[0].metrics, "response");
+    assert_non_null(metric);
+    hist_record_beyond(&metric->hist, 30);
+    assert_non_null(plot_lacks(&(struct recordings){both, 1}, PLOT_TIME, "response", &name));
+    assert_string_equal(name, "silent");
+    assert_null(plot_lacks(&(struct recordings){both, 2}, PLOT_TIME, "response", &name));
+    metrics_free(&both[0].metrics);
+    timeline_free(&run.timeline);
+    hist_free(&h);
+}
+
 static void what_is_missing_is_said(void **state)
 {
     const char *name = NULL;
@@ -210,6 +235,7 @@ int main(void)
         cmocka_unit_test(ramp_has_every_connection),
         cmocka_unit_test(recovery_counts_from_the_first_loss),
         cmocka_unit_test(answers_are_as_many_per_second_as_what_was_sent),
+        cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
         cmocka_unit_test(what_is_missing_is_said),
     };
 
