@@ -46,20 +46,27 @@ static bool was_kept(const struct json_object *result, double rate_qps)
     return fabs(scheduled - rate_qps * duration_s) <= 1 + 5 * sqrt(rate_qps * duration_s);
 }
 
-/* 0: it was changed during the run, or is unknown. */
-static double constant_rate_qps(const struct json_object *result)
+static bool is_constant(const struct json_object *result)
 {
     static const char *const changing[] = {"options.stdin", "options.stdin-rateslope"};
-    double qps = 0;
 
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
         if (result_flag(result, changing[i]))
+            return false;
+    return !result_is_search(result) && result_find(result, "options.schedule") == NULL &&
+           result_find(result, "options.conn-schedule") == NULL;
+}
+
+/* 0: it was changed during a run, or is unknown.  Settings that differ between instances are
+ * unknown of all, so each is asked. */
+static double constant_rate_qps(const struct html_report *r)
+{
+    double qps = 0;
+
+    for (size_t i = 0; i < r->runs->n; i++)
+        if (!is_constant(r->runs->items[i].result))
             return 0;
-    if (result_is_search(result) || result_find(result, "options.schedule") != NULL ||
-        result_find(result, "options.conn-schedule") != NULL ||
-        !result_double(result, "rate.asked_qps", &qps) || !was_kept(result, qps))
-        return 0;
-    return qps;
+    return result_double(r->result, "rate.asked_qps", &qps) && was_kept(r->result, qps) ? qps : 0;
 }
 
 static const char *rate_caption(const struct rates *rates)
@@ -76,7 +83,7 @@ static const char too_few[] = "<p class=\"soft\">Too little for a picture.</p>\n
 
 static void print_history(struct html_report *r, const struct history *h)
 {
-    const struct rates rates = {h, constant_rate_qps(r->result), result_is_of_listener(r->result)};
+    const struct rates rates = {h, constant_rate_qps(r), result_is_of_listener(r->result)};
     char step[FIGURE_TEXT_BYTES], caption[300];
 
     snprintf(caption, sizeof caption,

@@ -120,6 +120,14 @@ def test_rate_requested_is_drawn_if_it_was_kept():
                     {"rate": {"asked_qps": 7}}):
         path = copy_of_run("changed.json", **changes)
         check(dashed not in page_of(path, shutil.copy(log, path.replace(".json", ".hlog"))), f"{changes}")
+    check(dashed in page_of(*files(0)[:2], *files(1)[:2]), "the control: two instances at a constant rate")
+    both = []
+    for i, schedule in enumerate(("1s:500,2s:1250", "2s:1250,1s:500")):
+        both.append(temp_path(f"instance{i}.json"))
+        shutil.copy(files(i)[0], both[-1])
+        change(both[-1], options={"schedule": schedule})
+        both.append(shutil.copy(files(i)[1], both[-1].replace(".json", ".hlog")))
+    check(dashed not in page_of(*both), "instances with a schedule each")
 
 
 def test_listener_has_messages():
