@@ -53,7 +53,7 @@ static void take_metrics(struct metric_table *t, const struct html_report *r,
     t->columns[0] = (struct html_column){"", true};
     for (size_t i = 0; i < n_names; i++)
         if (result_latency(r->result, names[i].key, &t->latencies[t->n]) &&
-            t->latencies[t->n].count > 0) {
+            t->latencies[t->n].count + t->latencies[t->n].over > 0) {
             t->timeouts_ns[t->n] = result_timeout_of_ns(r->result, names[i].key);
             t->columns[++t->n] = (struct html_column){names[i].title, false};
         }
@@ -85,7 +85,7 @@ print_row(FILE *out, const struct metric_table *t, const char *title, const char
 static const char *least(char *text, const struct latency *l, int which, uint64_t timeout_ns)
 {
     (void)which;
-    return figure_latency(text, l->min_ns, timeout_ns);
+    return l->count > 0 ? figure_latency(text, l->min_ns, timeout_ns) : NULL;
 }
 
 static const char *percentile(char *text, const struct latency *l, int which, uint64_t timeout_ns)
@@ -96,13 +96,13 @@ static const char *percentile(char *text, const struct latency *l, int which, ui
 static const char *most(char *text, const struct latency *l, int which, uint64_t timeout_ns)
 {
     (void)which;
-    return figure_latency(text, l->max_ns, timeout_ns);
+    return l->count > 0 ? figure_latency(text, l->max_ns, timeout_ns) : NULL;
 }
 
 static const char *mean(char *text, const struct latency *l, int which, uint64_t timeout_ns)
 {
     (void)which;
-    if (!(l->mean_ns >= 0 && l->mean_ns < 1e18))
+    if (l->count == 0 || !(l->mean_ns >= 0 && l->mean_ns < 1e18))
         return NULL;
     return figure_latency(text, (uint64_t)(l->mean_ns + 0.5), timeout_ns);
 }
@@ -133,6 +133,17 @@ static void print_percentiles(FILE *script, const void *arg)
     html_plots_percentiles(script, arg);
 }
 
+static const char *why_no_curve(const struct html_report *r, bool of_listener)
+{
+    for (int i = 0; i < HTML_PLOTS_METRICS; i++) {
+        const struct metric *m = metrics_find(r->metrics, html_plots_metrics[i]);
+
+        if (m != NULL && m->hist.count > 0)
+            return "it needs the histogram log (--hlog) of each run";
+    }
+    return of_listener ? "no message was received" : "no query was answered";
+}
+
 static void print_curves(struct html_report *r, bool of_listener)
 {
     bool has_curve = false;
@@ -140,8 +151,7 @@ static void print_curves(struct html_report *r, bool of_listener)
     for (int i = 0; i < HTML_PLOTS_METRICS; i++)
         has_curve |= html_plots_has_curve(r->metrics, html_plots_metrics[i]);
     if (!has_curve)
-        fputs("<p class=\"soft\">No curve: it needs the histogram log (--hlog) of each run.</p>\n",
-              r->out);
+        fprintf(r->out, "<p class=\"soft\">No curve: %s.</p>\n", why_no_curve(r, of_listener));
     else
         html_picture(
             r->out, &r->can_draw,

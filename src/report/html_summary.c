@@ -87,7 +87,7 @@ static void print_response(FILE *out, const struct json_object *result)
     char text[FIGURE_TEXT_BYTES], title[FIGURE_TEXT_BYTES];
     struct latency l;
 
-    if (!result_latency(result, "response", &l) || l.count == 0)
+    if (!result_latency(result, "response", &l) || l.count + l.over == 0)
         return;
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].den <= 100 && latency_percentiles[i].in_table) {
@@ -95,7 +95,7 @@ static void print_response(FILE *out, const struct json_object *result)
             print_figure(out, title, figure_latency(text, l.percentiles_ns[i], timeout_ns));
         }
     print_figure(out, result_is_of_listener(result) ? "slowest message" : "slowest answer",
-                 figure_latency(text, l.max_ns, timeout_ns));
+                 l.count > 0 ? figure_latency(text, l.max_ns, timeout_ns) : NULL);
 }
 
 struct key_figure {
