@@ -12,6 +12,7 @@
 #include "report/run_group.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- earlier runs: a line for each metric --- */
 
@@ -29,13 +30,24 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+/* Of searches for a rate and for a number of connections, the capacities have nothing in common. */
+static bool have_same_unit(const struct json_object *a, const struct json_object *b)
+{
+    const char *of_a = result_capacity_unit(a), *of_b = result_capacity_unit(b);
+
+    return of_a == NULL || of_b == NULL ? of_a == of_b : strcmp(of_a, of_b) == 0;
+}
+
 static void take_values(struct values *v, const struct html_report *r, const struct run_metric *row)
 {
     v->n = 0;
     v->holds = run_metric_holds(r->result, row);
     for (size_t i = 0; i < r->earlier->n; i++) {
-        v->n += run_metric_value(r->earlier->items[i].result, row, &v->of_runs[v->n]);
-        v->holds &= run_metric_holds(r->earlier->items[i].result, row);
+        const struct json_object *earlier = r->earlier->items[i].result;
+
+        v->n += (!row->of_search || have_same_unit(earlier, r->result)) &&
+                run_metric_value(earlier, row, &v->of_runs[v->n]);
+        v->holds &= run_metric_holds(earlier, row);
     }
     qsort(v->of_runs, v->n, sizeof *v->of_runs, by_value);
 }

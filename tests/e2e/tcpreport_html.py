@@ -205,6 +205,9 @@ def test_capacities_of_earlier_searches_are_beside_this_one():
     check_equal({name: row[:5] for name, row in rows.items() if name != "metric"},
                 {"capacity": ["21,000 q/s", "15,000 q/s", "10,000 q/s", "20,000 q/s", "+40.00 %"]}, "capacities")
     check("No metric is known of both" in page_of(files(0)[0], earlier=paths[1:]), "a search and no search")
+    change(paths[1], search={"find": "connections", "unit": "connections"})
+    rows = rows_of(page_of(paths[0], earlier=paths[1:]), "This run and the earlier ones")
+    check_equal(rows["capacity"][:5], ["21,000 q/s", "10,000 q/s", "10,000 q/s", "10,000 q/s", "+110.00 %"], "without one in connections")
 
 
 def test_capacity_is_on_the_first_screen():
