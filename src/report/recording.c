@@ -3,6 +3,7 @@
 #include "report/recording.h"
 
 #include "base/log.h"
+#include "base/units.h"
 #include "measure/rows_format.h"
 #include "report/hlog_reader.h"
 #include "report/lines.h"
@@ -237,6 +238,19 @@ static bool lacks_all_values(const struct recording *r, const struct metric *met
            l->count > 0;
 }
 
+/* As many values as the result counts: they have other extremes. */
+static int refuse_extremes(const struct recording *r, const struct metric *metric,
+                           const struct latency *l)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+
+    return log_error("%s: %s is from %s to %s in the log or rows, from %s to %s in the result: "
+                     "they are from different runs",
+                     r->name, metric->name, units_format_duration(a, metric->hist.min_ns),
+                     units_format_duration(b, metric->hist.max_ns),
+                     units_format_duration(c, l->min_ns), units_format_duration(d, l->max_ns));
+}
+
 static void add_statistics(void *arg, const char *name, const struct latency *l)
 {
     struct learning *learning = arg;
@@ -262,6 +276,8 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
         learning->status = log_error("%s: the rows are a sample (--sample) of what the result "
                                      "counts: expected the log (--hlog) instead",
                                      r->name);
+    else if (n == l->count)
+        learning->status = refuse_extremes(r, metric, l);
     else
         learning->status =
             log_error("%s: the log or rows have %" PRIu64 " values of %s, the result has %" PRIu64

@@ -263,6 +263,12 @@ def test_bad_files_get_one_line_with_their_name():
     shutil.copy(f"{directory}/0.json", f"{directory}/mixed.json")
     r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
     check("from different runs" in r.stderr, r.stderr)
+    shutil.copy(f"{directory}/0.hlog", f"{directory}/mixed.hlog")
+    with open(f"{directory}/0.json") as f:
+        response = json.load(f)["latency_ns"]["response"]
+    change(f"{directory}/mixed.json", latency_ns={"response": {**response, "max": 4_000_000_000}})
+    r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
+    check(re.search(r"mixed: response is from .* in the log or rows, from .* to 4\.00 s in the result: they are from different runs\n$", r.stderr), r.stderr)
     with open(f"{directory}/0.hlog") as f:
         head = "".join(line for line in f if line[0] in "#\"")
     written("headless.hlog", head.encode())
