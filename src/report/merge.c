@@ -115,10 +115,22 @@ static struct json_object *merge_numbers(const char *key, struct json_object *a,
 static struct json_object *merge_values(const char *key, struct json_object *a,
                                         struct json_object *b, bool counts);
 
-/* Keys that only one of them has count as 0 in the other (outcomes), and become null if nothing is
- * added. */
-static struct json_object *merge_objects(struct json_object *a, struct json_object *b, bool counts)
+/* Objects whose keys are what occurred. */
+static bool lists_what_occurred(const char *key)
 {
+    static const char *const lists[] = {"outcomes", "rcodes", "queries_per_connection", "classes"};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(key, lists[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What only one of them has did not occur in the other; or it is unknown there, and of both. */
+static struct json_object *merge_objects(const char *key, struct json_object *a,
+                                         struct json_object *b, bool counts)
+{
+    const bool is_0 = counts && lists_what_occurred(key);
     struct json_object *sum = json_object_new_object(), *other;
 
     json_object_object_foreach(a, key_of_a, of_a)
@@ -126,12 +138,12 @@ static struct json_object *merge_objects(struct json_object *a, struct json_obje
         if (json_object_object_get_ex(b, key_of_a, &other))
             json_object_object_add(sum, key_of_a, merge_values(key_of_a, of_a, other, counts));
         else
-            json_object_object_add(sum, key_of_a, counts ? copy_of(of_a) : NULL);
+            json_object_object_add(sum, key_of_a, is_0 ? copy_of(of_a) : NULL);
     }
     json_object_object_foreach(b, key_of_b, of_b)
     {
         if (!json_object_object_get_ex(a, key_of_b, NULL))
-            json_object_object_add(sum, key_of_b, counts ? copy_of(of_b) : NULL);
+            json_object_object_add(sum, key_of_b, is_0 ? copy_of(of_b) : NULL);
     }
     return sum;
 }
@@ -140,7 +152,7 @@ static struct json_object *merge_values(const char *key, struct json_object *a,
                                         struct json_object *b, bool counts)
 {
     if (json_object_is_type(a, json_type_object) && json_object_is_type(b, json_type_object))
-        return merge_objects(a, b, counts);
+        return merge_objects(key, a, b, counts);
     if (counts && is_number(a) && is_number(b))
         return merge_numbers(key, a, b);
     if (counts && is_least(key) && (a == NULL || b == NULL)) /* null: of nothing */

@@ -222,6 +222,30 @@ static void a_missing_key_is_unknown_like_null(void **state)
     }
 }
 
+static void a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur(void **state)
+{
+#define OF_NEWER                                                                                   \
+    WITH("\"tls\":{\"handshakes\":3,\"resumed\":1},\"answers\":{\"rcodes\":{\"NOERROR\":5}},"      \
+         "\"classes\":{\"a\":{\"clients\":2}}")
+#define OF_OLDER                                                                                   \
+    WITH("\"tls\":{\"handshakes\":4},\"answers\":{\"rcodes\":{\"REFUSED\":1}},"                    \
+         "\"classes\":{\"b\":{\"clients\":6}}")
+    static const char *const texts[][2] = {{OF_NEWER, OF_OLDER}, {OF_OLDER, OF_NEWER}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct json_object *sum = sum_of(texts[i][0], texts[i][1]);
+
+        assert_text(sum, "tls.handshakes", "7");
+        assert_text(sum, "tls.resumed", "null");
+        assert_text(sum, "answers.rcodes.NOERROR", "5");
+        assert_text(sum, "answers.rcodes.REFUSED", "1");
+        assert_text(sum, "classes.a.clients", "2");
+        assert_text(sum, "classes.b.clients", "6");
+        result_free(sum);
+    }
+}
+
 static void a_sum_beyond_64_bits_is_not_known(void **state)
 {
     struct json_object *a = parse(one), *sum = merge_first(a);
@@ -282,6 +306,7 @@ int main(void)
         cmocka_unit_test(what_the_instances_share_is_not_added),
         cmocka_unit_test(null_is_no_loss_no_minimum_and_no_time),
         cmocka_unit_test(a_missing_key_is_unknown_like_null),
+        cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
         cmocka_unit_test(fingerprints_name_what_differs),
