@@ -174,17 +174,27 @@ static void print_message_rates(FILE *out, const struct json_object *result)
     html_table_end(out);
 }
 
+/* A part of the instances would be taken for all. */
+static bool each_has_log(const struct recordings *runs)
+{
+    bool has = true;
+
+    for (size_t i = 0; i < runs->n; i++)
+        has &= runs->items[i].timeline.n > 0;
+    return has;
+}
+
 void html_over_time(struct html_report *r)
 {
     struct timeline timeline;
     struct history history = {0};
 
-    if (recordings_timeline(r->runs, &timeline) == 0 && timeline.n > 0 &&
+    if (recordings_timeline(r->runs, &timeline) == 0 && each_has_log(r->runs) &&
         history_make(&history, &timeline) == 0)
         print_history(r, &history);
     else
-        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need a "
-              "histogram log (--hlog) with intervals.</p>\n<div class=\"pair\">\n",
+        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need the "
+              "histogram log (--hlog), with intervals, of each run.</p>\n<div class=\"pair\">\n",
               r->out);
     if (result_is_of_listener(r->result))
         print_message_rates(r->out, r->result);

@@ -100,6 +100,15 @@ def test_page_of_instances_adds_them_up():
     check_equal(json.loads(embedded)["queries"]["sent"], sum(sent), "sent by both, in the JSON")
 
 
+def test_pictures_over_time_are_of_all_instances():
+    """One of the two has no log: the other alone would be taken for both."""
+    need_program("gnuplot")
+    text = page_of(*files(0)[:2], files(1)[0])
+    check_equal(pictures(text), {}, "pictures")
+    check("Latency and rate over time need the histogram log (--hlog), with intervals, of each run." in Page(text).text(), "why there is none")
+    check(len(pictures(page_of(*files(0)[:2], *files(1)[:2]))) >= 3, "the control: both logs")
+
+
 def rows_of(text, caption):
     """{first cell: the others} of the table with this caption."""
     table, = (t for t in text.split("<table>")[1:] if Page(t.split("</table>")[0]).texts("caption")[0] == caption)
