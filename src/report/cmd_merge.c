@@ -27,11 +27,13 @@
 /* Of runs that were meant to run in parallel. */
 #define LEAST_OVERLAP 0.9
 
+/* Of runs that send queries. */
 static bool have_same_seed(const struct recording *a, const struct recording *b)
 {
     uint64_t seed_a, seed_b;
 
-    return result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
+    return !result_is_of_listener(a->result) && !result_is_of_listener(b->result) &&
+           result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
            seed_a == seed_b;
 }
 

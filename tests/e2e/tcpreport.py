@@ -201,6 +201,9 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
         check(text in r.stderr, f"{text!r} in {r.stderr}")
     check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
+    for name in names:
+        change(name, push={"measured": 1, "lost": 0})
+    check("same seed" not in report("merge", *names, *logs, code=3).stderr, "listeners send nothing")
 
 
 def test_merge_warns_of_runs_that_hardly_overlap():
