@@ -15,13 +15,14 @@
 static void print_holding(FILE *out, const struct json_object *result)
 {
     const char *valid_to = result_string(result, "valid_to");
-    uint64_t n = 0;
+    uint64_t n = 0, n_unanswered = 0;
 
     (void)result_u64(result, "latency_ns.response.count", &n);
+    (void)result_u64(result, "latency_ns.response.over", &n_unanswered);
     if (result_find(result, "broken_law") != NULL)
         html_printf(out, "the counts do not add up (%s), which is a bug in the program.",
                     result_text(result, "broken_law"));
-    else if (n == 0)
+    else if (n == 0 && n_unanswered == 0)
         fputs("no response time was measured.", out);
     else if (result_is_search(result))
         fputs("the latencies are those of all trials of the search together.", out);

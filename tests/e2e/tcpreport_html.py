@@ -59,7 +59,8 @@ def test_what_never_came_has_its_times():
     """Nobody answered, and no connection came back: there is no value, but there are percentiles."""
     never = {"count": 0, "over": 300, "clamped": 0, "min": None, "mean": None, "mean_error_90": None, "mean_error_95": None, "stddev": None,
              "max": None, "p50": "beyond", "p90": "beyond", "p95": "beyond", "p99": None, "p999": None, "p9999": None}
-    text = page_of(copy_of_run("silent.json", options={"timeout": 5}, latency_ns={name: never for name in ("response", "service", "net", "recovery")}))
+    text = page_of(copy_of_run("silent.json", options={"timeout": 5}, valid_to="max", broken_law=None,
+                               latency_ns={name: never for name in ("response", "service", "net", "recovery")}))
     queries = rows_of(text, "Times of queries")
     check_equal([queries[name][0] for name in ("min", "p50", "p99", "max", "mean", "values", "unanswered")],
                 ["-", ">5.00 s", "-", "-", "-", "0", "300"], "the response time")
@@ -69,6 +70,7 @@ def test_what_never_came_has_its_times():
     page = Page(text)
     figures = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     check_equal((figures["response p50"], figures["slowest answer"]), (">5.00 s", "-"), "the first screen")
+    check("all percentiles of the response time are the server's" in page.texts("header")[0], "what holds")
     check("No curve: no query was answered." in page.text(), "why there is no curve")
 
 
