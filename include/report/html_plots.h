@@ -55,7 +55,7 @@ void html_plots_memory(FILE *script, const struct watch_series *samples, enum wa
 /* CPUs busy over time.  Requires at least two samples. */
 void html_plots_cpu(FILE *script, const struct watch_series *samples);
 
-/* Whether at least two searches of a sweep have an answer. */
+/* Whether at least two searches of a sweep have a capacity, or both bounds of it. */
 bool html_plots_has_sweep(const struct json_object *sweep);
 
 /* Their capacities by the value of the sweep, with the bounds, also of searches without an answer.

@@ -203,9 +203,25 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
 
 #define CAPACITY_TITLE_BYTES 64
 
+/* A bound without the other has no mark: gnuplot fails if there is none at all. */
+static bool has_mark(const struct json_object *point)
+{
+    double value;
+
+    return result_double(point, "search.capacity", &value) ||
+           (result_double(point, "search.lower", &value) &&
+            result_double(point, "search.upper", &value));
+}
+
 bool html_plots_has_sweep(const struct json_object *sweep)
 {
-    return plot_script_sweep(NULL, sweep, NULL) > 1;
+    const struct json_object *point;
+    unsigned n = 0;
+    double at;
+
+    for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)
+        n += result_double(point, "at", &at) && has_mark(point);
+    return n > 1;
 }
 
 /* Fills in the title of the axis, with the unit that the searches have in common. */

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,35 @@ static void memory_is_drawn_in_mib(void **state)
     free(text);
 }
 
+static void sweep_needs_two_searches_with_a_mark(void **state)
+{
+    static const struct {
+        const char *first, *second;
+        bool has;
+    } cases[] = {
+        {"\"capacity\":110", "\"capacity\":90", true},
+        {"\"capacity\":110", "\"lower\":80,\"upper\":100", true},
+        {"\"capacity\":110", "\"upper\":100", false},
+        {"\"upper\":100", "\"upper\":100", false}, /* both less than that */
+        {"\"lower\":80", "\"lower\":80", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        struct json_object *sweep;
+
+        snprintf(text, sizeof text,
+                 "{\"points\":[{\"at\":1,\"search\":{%s}},{\"at\":10,\"search\":{%s}},"
+                 "{\"at\":100,\"search\":null}]}",
+                 cases[i].first, cases[i].second);
+        sweep = json_tokener_parse(text);
+        assert_non_null(sweep);
+        assert_int_equal(html_plots_has_sweep(sweep), cases[i].has);
+        json_object_put(sweep);
+    }
+}
+
 static void recovery_ends_with_the_last_connection_that_is_back(void **state)
 {
     uint64_t lost_ns[] = {5000000000, 6000000000}, back_ns[] = {7000000000, 9000000000};
@@ -230,6 +260,7 @@ int main(void)
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
         cmocka_unit_test(memory_is_drawn_in_mib),
+        cmocka_unit_test(sweep_needs_two_searches_with_a_mark),
         cmocka_unit_test(recovery_ends_with_the_last_connection_that_is_back),
     };
 
