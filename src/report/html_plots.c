@@ -134,25 +134,32 @@ static bool has_point(const struct watch_sample *s, enum watch_figure figure)
     return s->at[WATCH_CONNECTIONS] != WATCH_UNKNOWN && s->at[figure] != WATCH_UNKNOWN;
 }
 
-bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure user)
+static size_t count_points(const struct watch_series *samples, enum watch_figure figure)
 {
-    unsigned n = 0;
+    size_t n = 0;
 
     for (size_t i = 0; i < samples->n; i++)
-        n += has_point(&samples->items[i], user);
-    return n > 1;
+        n += has_point(&samples->items[i], figure);
+    return n;
+}
+
+bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure user)
+{
+    return count_points(samples, user) > 1;
 }
 
 /* In MiB: gnuplot puts ticks at round numbers, which bytes in binary units are not.  About
- * COST_POINTS, after an undefined one, so that a block without points is no error. */
+ * COST_POINTS of those that are known, as some figures are in few samples, after an undefined one,
+ * so that a block without points is no error. */
 static void print_points(FILE *out, const char *block, const struct watch_series *samples,
                          enum watch_figure figure)
 {
-    const size_t every = samples->n / COST_POINTS + 1;
+    const size_t every = count_points(samples, figure) / COST_POINTS + 1;
+    size_t n = 0;
 
     fprintf(out, "$%s << EOD\nNaN NaN\n", block);
-    for (size_t i = 0; i < samples->n; i += every)
-        if (has_point(&samples->items[i], figure))
+    for (size_t i = 0; i < samples->n; i++)
+        if (has_point(&samples->items[i], figure) && n++ % every == 0)
             fprintf(out, "%.9g %.9g\n", (double)samples->items[i].at[WATCH_CONNECTIONS],
                     (double)samples->items[i].at[figure] / BYTES_PER_MIB);
     fputs("EOD\n", out);

@@ -200,6 +200,27 @@ static void memory_is_drawn_in_mib(void **state)
     free(text);
 }
 
+/* As the memory of which shared parts count once, of a large server. */
+static void memory_that_is_in_few_samples_is_drawn(void **state)
+{
+    enum { SAMPLES = 250 };
+    static struct watch_sample items[SAMPLES];
+    const struct watch_series samples = {.items = items, .n = SAMPLES};
+    char *text;
+
+    (void)state;
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        watch_sample_init(&items[i]);
+        items[i].at[WATCH_CONNECTIONS] = i;
+        if (i % 2 == 1)
+            items[i].at[WATCH_PSS_BYTES] = 1 << 20;
+    }
+    html_plots_memory(print_open(), &samples, WATCH_PSS_BYTES);
+    text = print_close();
+    assert_has(text, "$user << EOD\nNaN NaN\n1 1\n3 1\n5 1\n");
+    free(text);
+}
+
 static void sweep_needs_two_searches_with_a_mark(void **state)
 {
     static const struct {
@@ -260,6 +281,7 @@ int main(void)
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
         cmocka_unit_test(memory_is_drawn_in_mib),
+        cmocka_unit_test(memory_that_is_in_few_samples_is_drawn),
         cmocka_unit_test(sweep_needs_two_searches_with_a_mark),
         cmocka_unit_test(recovery_ends_with_the_last_connection_that_is_back),
     };
