@@ -154,8 +154,9 @@ def picture_script(sections):
     script = ""
     for name, (title, ylabel, programs, figure, cases) in panels.items():
         cases = [(label, c) for label, c in cases if c and c["runs"]]
-        if cases:
-            script += block(name, table_of(cases, programs, figure)) + bars(title, ylabel, name, programs)
+        measured = [p for p in programs if any(or_nan(median(c, p, figure)) != "NaN" for _, c in cases)]
+        if measured:  # gnuplot refuses a program without any figure
+            script += block(name, table_of(cases, measured, figure)) + bars(title, ylabel, name, measured)
     return script
 
 

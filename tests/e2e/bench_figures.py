@@ -109,17 +109,33 @@ def test_lost_queries_are_no_reason_to_meet_a_target():
         check_equal(verdict(compare_targets.dnsperf_targets, "dns", [found], "knot")[0], is_met, f"{ours} and {theirs} lost")
 
 
-def test_picture_is_of_one_run():
-    found = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
+def script_of(sections, earlier=None):
+    """What gnuplot is given for these; the JSON file has sections of an earlier run."""
     before, drawn = (compare_report.JSON_PATH, compare_report.subprocess), []
     compare_report.JSON_PATH = temp_path("compare.json")
     compare_report.subprocess = types.SimpleNamespace(run=lambda *_, input, **__: drawn.append(input))
     try:
-        compare_report.write_json("limits", [case("limit over 5 connections", floor={"rate": 9})], {})
-        compare_report.draw({"clients": [found]}, "x.png")
+        for name, cases in (earlier or {}).items():
+            compare_report.write_json(name, cases, {})
+        compare_report.draw(sections, "x.png")
     finally:
         compare_report.JSON_PATH, compare_report.subprocess = before
-    check_equal([("$cost" in script, "$limit" in script) for script in drawn], [(True, False)], "what is drawn of an earlier run")
+    check_equal(len(drawn), 1, "pictures")
+    return drawn[0]
+
+
+def test_picture_is_of_one_run():
+    found = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
+    script = script_of({"clients": [found]}, {"limits": [case("limit over 5 connections", floor={"rate": 9})]})
+    check_equal(("$cost" in script, "$limit" in script), (True, False), "what is drawn of an earlier run")
+
+
+def test_picture_is_without_the_programs_that_did_not_run():
+    """gnuplot would fail, and there would be no picture."""
+    name = "unbound, 2,000 connections and queries in flight"
+    for others, titles in (({}, ["tcpclient"]), ({"dnsperf": {"rate": 78}}, ["dnsperf", "tcpclient"])):
+        script = script_of({"dns": [case(name, tcpclient={"rate": 99}, **others)]})
+        check_equal(re.findall(r'using (\d):xtic\(1\) title "(\w+)"', script), [(str(i + 2), t) for i, t in enumerate(titles)], "columns")
 
 
 def test_missed_targets_and_failed_runs_are_an_exit_code():
