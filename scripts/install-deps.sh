@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs missing dependencies: with apt on Debian 12 and 13 and Ubuntu 22.04 and 24.04; with dnf on Fedora, where
 # only those to build and for the demo are known.  For the tests also hdrhistogram from PyPI, into build/python.
-#   scripts/install-deps.sh build|demo|test|ci|deep      (each includes those before it)
+#   scripts/install-deps.sh build|demo|test|ci|deep|bench      (each includes those before it)
 set -eu
 
 # "a|b": the first that the distribution has
@@ -14,6 +14,7 @@ tests="libcmocka-dev openssl python3 python3-pip python3-jsonschema tcpdump soca
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client"
 ci="clang clang-format clang-tidy shellcheck"
 deep="gcovr valgrind"
+bench="dnsperf sockperf wrk"
 fedora_build="gcc glibc-devel cmake ninja-build pkgconf-pkg-config libevent-devel openssl-devel zlib-devel json-c-devel"
 fedora_demo="gawk gnuplot"
 
@@ -28,8 +29,9 @@ demo) wanted="$build $demo" fedora="$fedora_build $fedora_demo" ;;
 test) wanted="$build $demo $tests" fedora= ;;
 ci) wanted="$build $demo $tests $ci" fedora= ;;
 deep) wanted="$build $demo $tests $ci $deep" fedora= ;;
+bench) wanted="$build $demo $tests $ci $deep $bench" fedora= ;;
 *)
-    echo "usage: $0 build|demo|test|ci|deep" >&2
+    echo "usage: $0 build|demo|test|ci|deep|bench" >&2
     exit 2
     ;;
 esac
@@ -97,7 +99,7 @@ find_missing() {
 
 # The package with the sanitizers' runtime has clang's version in its name; older ones have it in libclang-common.
 add_sanitizers() {
-    case $1 in ci | deep) ;; *) return ;; esac
+    case $1 in ci | deep | bench) ;; *) return ;; esac
     clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1) || true
     [ -z "$clang" ] || wanted="$wanted libclang-rt-$clang-dev|libclang-common-$clang-dev"
 }
