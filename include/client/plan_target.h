@@ -12,8 +12,8 @@
 int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
                        const struct client_opts *o);
 
-/* Creates config->tls if --tls was given; requires config->query.  Free it with tls_context_free().
- * Returns 0, or -1 after one line on stderr. */
+/* Creates config->tls if any connection uses TLS; requires config->query.  Free it with
+ * tls_context_free().  Returns 0, or -1 after one line on stderr. */
 int client_plan_tls(struct client_config *config, const struct client_opts *o);
 
 #endif
