@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * diagnosis: if fewer connections live than were requested, finds the limiting factors from the
- * outcomes and the kernel's counters.  Pure. */
+ * diagnosis: if fewer connections live than were requested, or some that live have gone deaf, finds
+ * the limiting factors from the outcomes and the kernel's counters.  Pure. */
 #ifndef TCPSCALER_HOST_DIAGNOSIS_H
 #define TCPSCALER_HOST_DIAGNOSIS_H
 
 #include "host/diagnosis_line.h"
 
-/* Finds the limiting factors, those with the most connections first; none if all connections lived.
- */
+/* Finds the limiting factors, those with the most connections first; none if all connections lived
+ * and answered. */
 void diagnosis_make(struct diagnosis *d, const struct diagnosis_input *in);
 
 #endif
