@@ -10,8 +10,8 @@
 
 #define REPORT_GOAL_BYTES 256
 
-/* One line about goal i, without a newline: "p99<5ms missed: 1,204 of 100,827 exceed it (1.19 %)".
- * Returns text, which has REPORT_GOAL_BYTES. */
+/* One line about goal i, without a newline: "p99<5ms missed: 1,204 of 100,827 queries took longer
+ * or were lost (1.19 %)".  Returns text, which has REPORT_GOAL_BYTES. */
 const char *report_goal(char *text, const struct client_goals *goals, unsigned i);
 
 /* A line for each; nothing without goals. */

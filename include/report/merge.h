@@ -5,7 +5,7 @@
  * process or host, become null; reasons are those of any, the verdict is the worst, a percentile
  * holds if it holds in all.  A key that a result lacks is null there, or 0 among what is listed if
  * it occurred (outcomes).  Latencies are not merged here but as histograms (metrics.h); they,
- * schema, program, proxy and instances are left out.  Pure. */
+ * schema, program, version, proxy and instances are left out.  Pure. */
 #ifndef TCPSCALER_REPORT_MERGE_H
 #define TCPSCALER_REPORT_MERGE_H
 
