@@ -5,8 +5,9 @@
  * Further bytes are read and ignored; the end of its stream closes it.  A worker pushes RATE * (its
  * subscribers / all subscribers) messages per second, so that all workers together push RATE and
  * every subscriber gets the same, however the kernel distributed them.  A change of either number
- * takes effect with the worker's next message.  Random selection implies Poisson arrivals,
- * round-robin constant ones.
+ * takes effect with the worker's next message; a worker that is behind applies it to the messages
+ * that are due and not yet sent, too.  Random selection implies Poisson arrivals, round-robin
+ * constant ones.
  *
  * A turn takes the due messages, at most SERVER_PUSH_TURN, and sends each subscriber its messages
  * with one send(2).  Messages that a socket does not accept are dropped and counted; only the rest

@@ -67,17 +67,24 @@ static void arm_timer(struct server_push *p)
 }
 
 /* Moves the next constant arrival to the new rate by stretching the rest of the gap. */
-static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s, uint64_t now_ns)
+static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s, uint64_t from_ns)
 {
     const double left_ns = p->pacer.next_ns == PACER_NEVER
                                ? 0
-                               : (double)(p->pacer.next_ns - now_ns) * p->rate.rate_begin_qps;
+                               : (double)(p->pacer.next_ns - from_ns) * p->rate.rate_begin_qps;
 
-    return now_ns + (uint64_t)(left_ns / rate_per_s);
+    return from_ns + (uint64_t)(left_ns / rate_per_s);
 }
 
-/* Adapts the rate to the numbers of subscribers.  Poisson arrivals are memoryless: they start
- * afresh. */
+/* Until when all arrivals have been taken: if more are due, until the last one taken. */
+static uint64_t taken_until_ns(const struct server_push *p, uint64_t now_ns)
+{
+    return p->pacer.next_ns > now_ns || p->n_due == 0 ? now_ns : p->due[p->n_due - 1].intended_ns;
+}
+
+/* Adapts the rate to the numbers of subscribers, also that of arrivals which are due and not yet
+ * taken: a worker that is always behind would never adapt.  Poisson arrivals are memoryless: they
+ * start afresh. */
 static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
 {
     const struct server_config *config = conns->config;
@@ -91,7 +98,7 @@ static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
         .n_connections = 1,
         .n_workers = 1,
     };
-    uint64_t start_ns;
+    uint64_t from_ns, start_ns;
     double rate_per_s;
 
     if (p->n == p->paced_n && n_all == p->paced_n_all)
@@ -103,7 +110,8 @@ static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
         return;
     }
     rate_per_s = config->push_rate_per_s * p->n / (double)(n_all > p->n ? n_all : p->n);
-    start_ns = is_random ? now_ns : next_constant_ns(p, rate_per_s, now_ns);
+    from_ns = taken_until_ns(p, now_ns);
+    start_ns = is_random ? from_ns : next_constant_ns(p, rate_per_s, from_ns);
     p->rate = (struct pacer_segment){PACER_NEVER, rate_per_s, rate_per_s};
     pacing.seed = rng_next(&p->rng);
     pacer_start(&p->pacer, &pacing, start_ns);
@@ -211,8 +219,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     take_due(conns, now_ns);
     for (uint32_t i = 0; i < p->n_turn; i++)
         send_due(conns, p->turn[i]);
-    if (p->pacer.next_ns > now_ns || p->n == 0)
-        follow_subscribers(conns, now_ns);
+    follow_subscribers(conns, now_ns);
     arm_timer(p);
 }
 

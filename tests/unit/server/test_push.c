@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * test_push: a worker that is always behind follows the number of subscribers all the same. */
+#include "server/push.h"
+
+#include "server/io.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A quarter of it is more than a thread can push, too. */
+#define RATE_PER_S 1000000000
+
+enum { TURNS = 20 };
+
+static struct server_config config;
+static struct server_conns conns;
+static int peer_fd;
+
+/* It holds bytes for its peer, so that all messages to it are dropped. */
+static int open_subscriber(void)
+{
+    struct server_conn *c = server_conn_new(&conns);
+    int fds[2];
+
+    if (c == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) != 0)
+        return -1;
+    peer_fd = fds[1];
+    c->held = calloc(1, sizeof *c->held);
+    if (c->held == NULL || server_io_watch(c, fds[0]) != 0)
+        return -1;
+    server_conn_begin(c);
+    return conns.push_ops->subscribe(c);
+}
+
+static int setup(enum server_select how)
+{
+    config = (struct server_config){
+        .push_rate_per_s = RATE_PER_S, .push_bytes = PUSH_MIN_BYTES, .push_select = (int)how};
+    conns = (struct server_conns){.config = &config, .base = event_base_new()};
+    if (conns.base == NULL || server_push_init(&conns, 0) != 0)
+        return -1;
+    return open_subscriber();
+}
+
+static int setup_random(void **state)
+{
+    (void)state;
+    return setup(SERVER_SELECT_RANDOM);
+}
+
+static int setup_round_robin(void **state)
+{
+    (void)state;
+    return setup(SERVER_SELECT_ROUND_ROBIN);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_conns_free(&conns);
+    server_push_free(&conns);
+    event_base_free(conns.base);
+    close(peer_fd);
+    return 0;
+}
+
+/* The last turn has as many messages as it may: more were due. */
+static void run_turns(void)
+{
+    for (int i = 0; i < TURNS; i++)
+        assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+    assert_int_equal(conns.push->n_due, SERVER_PUSH_TURN);
+}
+
+static void a_worker_that_is_behind_follows_the_subscribers_of_others(void **state)
+{
+    (void)state;
+    run_turns();
+    assert_int_equal((uint64_t)conns.push->rate.rate_begin_qps, RATE_PER_S);
+    atomic_store(&config.n_subscribers, 4);
+    run_turns();
+    assert_int_equal((uint64_t)conns.push->rate.rate_begin_qps, RATE_PER_S / 4);
+}
+
+/* What is due from the last message taken on is due at the new rate, without a gap. */
+static void what_a_worker_owes_follows_too(void **state)
+{
+    const struct server_push *p = conns.push;
+    uint64_t taken_ns;
+
+    (void)state;
+    run_turns();
+    atomic_store(&config.n_subscribers, 4);
+    assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+    taken_ns = p->due[p->n_due - 1].intended_ns;
+    assert_in_range(p->pacer.next_ns, taken_ns, taken_ns + 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_worker_that_is_behind_follows_the_subscribers_of_others,
+                                        setup_random, teardown),
+        cmocka_unit_test_setup_teardown(a_worker_that_is_behind_follows_the_subscribers_of_others,
+                                        setup_round_robin, teardown),
+        cmocka_unit_test_setup_teardown(what_a_worker_owes_follows_too, setup_random, teardown),
+        cmocka_unit_test_setup_teardown(what_a_worker_owes_follows_too, setup_round_robin,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
