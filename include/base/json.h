@@ -2,8 +2,9 @@
  * json: writes one JSON value to a stdio stream (RFC 8259).  Pure except for the stream.
  *
  * It places commas, indentation and quotes; the caller balances begin and end (asserted).  Numbers
- * ignore the locale; a double that is not finite becomes null.  A key is NULL inside an array and
- * at the top level.  Write errors stay in the stream: the caller checks ferror() and fclose(). */
+ * ignore the locale; a double that is not finite becomes null.  In texts, U+FFFD takes the place of
+ * each byte that is not UTF-8.  A key is NULL inside an array and at the top level.  Write errors
+ * stay in the stream: the caller checks ferror() and fclose(). */
 #ifndef TCPSCALER_BASE_JSON_H
 #define TCPSCALER_BASE_JSON_H
 

@@ -2,6 +2,8 @@
  * json: see base/json.h. */
 #include "base/json.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,18 +22,33 @@ static void new_line(struct json *j)
         fputs("  ", j->out);
 }
 
+static void put_byte(struct json *j, unsigned char byte)
+{
+    if (byte == '"' || byte == '\\')
+        fprintf(j->out, "\\%c", byte);
+    else if (byte < 0x20)
+        fprintf(j->out, "\\u%04x", byte);
+    else
+        fputc(byte, j->out);
+}
+
+/* File names and arguments may be any bytes; JSON is UTF-8. */
 static void put_text(struct json *j, const char *text)
 {
-    fputc('"', j->out);
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
+    const unsigned char *at = (const unsigned char *)text;
+    uint32_t character;
 
-        if (c == '"' || c == '\\')
-            fprintf(j->out, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(j->out, "\\u%04x", c);
+    fputc('"', j->out);
+    while (*at != '\0') {
+        const unsigned n = utf8_take(at, &character);
+
+        if (n == 0)
+            fputs(UTF8_REPLACEMENT, j->out);
+        else if (n == 1)
+            put_byte(j, *at);
         else
-            fputc(c, j->out);
+            fwrite(at, 1, n, j->out);
+        at += n > 0 ? n : 1;
     }
     fputc('"', j->out);
 }

@@ -2,35 +2,12 @@
  * html_text: see report/html_text.h. */
 #include "report/html_text.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#define REPLACEMENT "\xef\xbf\xbd"
-
-/* Reads one character of UTF-8.  Returns its number of bytes; 0: not UTF-8 (RFC 3629). */
-static unsigned take_character(const unsigned char *text, uint32_t *character)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned n = text[0] < 0x80   ? 1
-                       : text[0] < 0xc0 ? 0
-                       : text[0] < 0xe0 ? 2
-                       : text[0] < 0xf0 ? 3
-                       : text[0] < 0xf8 ? 4
-                                        : 0;
-
-    *character = n == 1 ? text[0] : text[0] & (0x7fu >> n);
-    for (unsigned i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (text[i] & 0x3fu);
-    }
-    if (n > 1 && (*character < least[n] || *character > 0x10ffff ||
-                  (*character >= 0xd800 && *character <= 0xdfff)))
-        return 0;
-    return n;
-}
 
 /* False for control characters, characters that change the direction of writing, noncharacters. */
 static bool is_printable(uint32_t c)
@@ -62,10 +39,10 @@ static void put(FILE *out, const char *text, bool with_quotes)
     uint32_t character;
 
     while (at != NULL && *at != '\0') {
-        const unsigned n = take_character(at, &character);
+        const unsigned n = utf8_take(at, &character);
 
         if (n == 0 || !is_printable(character))
-            fputs(REPLACEMENT, out);
+            fputs(UTF8_REPLACEMENT, out);
         else if (n == 1)
             put_byte(out, *at, with_quotes);
         else

@@ -81,6 +81,19 @@ static void strings_are_escaped(void **state)
     assert_written("[\n  \"a\\\"b\\\\c\\u000a\\u0001\\u001f\xc3\xa9/\",\n  null,\n  \"\"\n]\n");
 }
 
+static void texts_are_utf_8(void **state)
+{
+    (void)state;
+    json_object_begin(&j, NULL);
+    json_string(&j, "\xfck", "Z\u00fcrich \u65e5\u672c \U0001d11e");
+    json_string(&j, "latin-1", "Z\xfcrich\xff");
+    json_string(&j, "cut off", "\xe6\x97\"");
+    json_object_end(&j);
+    assert_written("{\n  \"\ufffdk\": \"Z\u00fcrich \u65e5\u672c \U0001d11e\",\n"
+                   "  \"latin-1\": \"Z\ufffdrich\ufffd\",\n"
+                   "  \"cut off\": \"\ufffd\ufffd\\\"\"\n}\n");
+}
+
 static void doubles_are_short_and_read_back_the_same(void **state)
 {
     static const double values[] = {0.1, 1.5, 1e300, 1.0 / 3, 123456789.123456789, 5e-324, 0, -2};
@@ -125,6 +138,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(objects_and_arrays_nest, begin, end),
         cmocka_unit_test_setup_teardown(what_does_not_exist_is_null, begin, end),
         cmocka_unit_test_setup_teardown(strings_are_escaped, begin, end),
+        cmocka_unit_test_setup_teardown(texts_are_utf_8, begin, end),
         cmocka_unit_test_teardown(doubles_are_short_and_read_back_the_same, end),
         cmocka_unit_test_setup_teardown(what_is_not_finite_is_null, begin, end),
         cmocka_unit_test_setup_teardown(json_of_others_is_indented, begin, end),

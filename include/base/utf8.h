@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * utf8: text in UTF-8 (RFC 3629).  Pure. */
+#ifndef TCPSCALER_BASE_UTF8_H
+#define TCPSCALER_BASE_UTF8_H
+
+#include <stdint.h>
+
+/* U+FFFD, in place of what is not UTF-8. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* Reads the first character of a terminated text.  Returns its number of bytes, 1 to 4; 0: not
+ * UTF-8. */
+unsigned utf8_take(const unsigned char *text, uint32_t *character);
+
+#endif

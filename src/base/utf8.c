@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * utf8: see base/utf8.h. */
+#include "base/utf8.h"
+
+unsigned utf8_take(const unsigned char *text, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned n = text[0] < 0x80   ? 1
+                       : text[0] < 0xc0 ? 0
+                       : text[0] < 0xe0 ? 2
+                       : text[0] < 0xf0 ? 3
+                       : text[0] < 0xf8 ? 4
+                                        : 0;
+
+    *character = n == 1 ? text[0] : text[0] & (0x7fu >> n);
+    for (unsigned i = 1; i < n; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (text[i] & 0x3fu);
+    }
+    if (n > 1 && (*character < least[n] || *character > 0x10ffff ||
+                  (*character >= 0xd800 && *character <= 0xdfff)))
+        return 0;
+    return n;
+}

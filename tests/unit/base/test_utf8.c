@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * test_utf8: which bytes are a character. */
+#include "base/utf8.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static uint32_t character;
+
+static unsigned take(const char *text)
+{
+    return utf8_take((const unsigned char *)text, &character);
+}
+
+static void a_character_has_one_to_four_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(take("a\u00fc"), 1);
+    assert_int_equal(character, 'a');
+    assert_int_equal(take("\u00fca"), 2);
+    assert_int_equal(character, 0xfc);
+    assert_int_equal(take("\u65e5\u672c"), 3);
+    assert_int_equal(character, 0x65e5);
+    assert_int_equal(take("\U0010ffff"), 4);
+    assert_int_equal(character, 0x10ffff);
+}
+
+static void other_bytes_are_none(void **state)
+{
+    static const char *const texts[] = {
+        "\xfc",             /* Latin-1 */
+        "\x80",             /* in the middle of one */
+        "\xc0\xbc",         /* longer than necessary */
+        "\xe0\x80\xbc",     /* likewise */
+        "\xed\xa0\x80",     /* a surrogate */
+        "\xe6\x97",         /* cut off */
+        "\xf4\x90\x80\x80", /* above U+10FFFF */
+        "\xff",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(take(texts[i]), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_character_has_one_to_four_bytes),
+        cmocka_unit_test(other_bytes_are_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
