@@ -35,7 +35,7 @@ struct host_limits {
     uint64_t somaxconn, syn_backlog, syn_cookies, abort_on_overflow, synack_retries;
     uint64_t tcp_timestamps;
     uint64_t tcp_hash_entries; /* chains of the table of established connections */
-    /* conntrack; unknown if the module is not loaded */
+    /* conntrack; unknown if the module is not loaded; a maximum of 0 is none */
     uint64_t conntrack_max, conntrack_used;
 };
 

@@ -202,7 +202,7 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
 
     if (n == 0 || tcp_memory_is_full(in))
         return;
-    if (is_full(in->host->conntrack_used, in->host->conntrack_max)) {
+    if (in->host->conntrack_max > 0 && is_full(in->host->conntrack_used, in->host->conntrack_max)) {
         line = diagnosis_line_add(d, "net.netfilter.nf_conntrack_max", n);
         diagnosis_line_say(line->evidence, "%s of %s connections tracked",
                            units_format_count(a, in->host->conntrack_used),

@@ -173,7 +173,8 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
 {
     struct preflight_line *line;
 
-    if (host->conntrack_max == UNKNOWN || host->conntrack_used == UNKNOWN)
+    if (host->conntrack_max == UNKNOWN || host->conntrack_used == UNKNOWN ||
+        host->conntrack_max == 0)
         return;
     line = preflight_line_add_short(p, "net.netfilter.nf_conntrack_max", host->conntrack_max,
                                     host->conntrack_used + n_connections);

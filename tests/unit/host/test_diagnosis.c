@@ -57,6 +57,9 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     host.conntrack_used = 990;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked", "notrack");
+    host.conntrack_max = 0; /* no limit */
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
+    assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
     host.tcp_pages_used = 980; /* the stronger explanation */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.ipv4.tcp_mem", 9, "980 of 1,000 pages", "net.ipv4.tcp_mem");

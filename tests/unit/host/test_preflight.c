@@ -261,6 +261,18 @@ static void server_is_sent_to_its_own_setup_script(void **state)
     fail();
 }
 
+static void a_maximum_of_0_does_not_limit_conntrack(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.conntrack_max = 0;
+    preflight_client(&p, &host, &ask_10000);
+    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+    assert_false(has_line(&p, "nf_conntrack_max"));
+}
+
 static void what_is_not_known_does_not_stop(void **state)
 {
     struct host_limits host;
@@ -381,6 +393,7 @@ int main(void)
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(server_is_sent_to_its_own_setup_script),
+        cmocka_unit_test(a_maximum_of_0_does_not_limit_conntrack),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
