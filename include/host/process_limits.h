@@ -8,12 +8,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 /* Fds of a table that are not connections: standard streams, outputs, epoll, eventfds, timerfds,
  * listeners of all workers, and what libraries keep open. */
 #define PROCESS_LIMITS_RESERVED_FDS 64u
 
-/* Raises RLIMIT_NOFILE to its hard limit for this process and returns the new limit. */
+/* The highest RLIMIT_NOFILE that a process with that of now can have: the hard limit, but at most
+ * fs.nr_open (UINT64_MAX: unknown), which may be lower if it was set later.  Beyond nr_open the
+ * kernel opens no descriptor, and it refuses to set a limit, even one that is as before. */
+struct rlimit process_limits_most_nofile(const struct rlimit *now, uint64_t nr_open);
+
+/* Raises RLIMIT_NOFILE to that for this process and returns the new limit. */
 uint64_t process_limits_raise_nofile(void);
 
 /* Number of CPUs this process may run on, >= 1; at most the CPU quota of its cgroups, rounded up.

@@ -3,6 +3,7 @@
 #include "host/process_limits.h"
 
 #include "host/cgroup.h"
+#include "host/proc_number.h"
 #include "host/sockdiag.h"
 
 #include <fcntl.h>
@@ -10,23 +11,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { PORT_LIST_BYTES = 6 << 16 }; /* "65535," for each */
 
+struct rlimit process_limits_most_nofile(const struct rlimit *now, uint64_t nr_open)
+{
+    const rlim_t most = now->rlim_max < nr_open ? now->rlim_max : (rlim_t)nr_open;
+
+    return (struct rlimit){most, most};
+}
+
 uint64_t process_limits_raise_nofile(void)
 {
-    struct rlimit limit;
+    struct rlimit limit, most;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 1024;
-    if (limit.rlim_cur < limit.rlim_max) {
-        const struct rlimit raised = {limit.rlim_max, limit.rlim_max};
-
-        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-            return raised.rlim_cur;
-    }
+    most = process_limits_most_nofile(&limit, proc_number("/proc/sys/fs/nr_open", "", 0));
+    if (limit.rlim_cur != most.rlim_cur && setrlimit(RLIMIT_NOFILE, &most) == 0)
+        return most.rlim_cur;
     return limit.rlim_cur;
 }
 

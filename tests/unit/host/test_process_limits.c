@@ -37,6 +37,26 @@ static void workers_have_room_for_all_connections(void **state)
             fail_msg("case %zu", i);
 }
 
+static void descriptors_are_limited_by_the_hard_limit_and_by_the_system(void **state)
+{
+    static const struct {
+        struct rlimit now;
+        uint64_t nr_open, most;
+    } cases[] = {
+        {{1024, 20000}, 1048576, 20000},           {{20000, 20000}, UINT64_MAX, 20000},
+        {{1024, 1048576}, 20000, 20000},           {{1048576, 1048576}, 20000, 20000},
+        {{1024, RLIM_INFINITY}, 1048576, 1048576},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct rlimit most = process_limits_most_nofile(&cases[i].now, cases[i].nr_open);
+
+        if (most.rlim_cur != cases[i].most || most.rlim_max != cases[i].most)
+            fail_msg("case %zu", i);
+    }
+}
+
 static void cpus_must_be_available_to_this_process(void **state)
 {
     struct cpulist list;
@@ -56,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_have_room_for_all_connections),
+        cmocka_unit_test(descriptors_are_limited_by_the_hard_limit_and_by_the_system),
         cmocka_unit_test(cpus_must_be_available_to_this_process),
     };
 
