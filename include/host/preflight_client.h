@@ -21,6 +21,7 @@ struct preflight_client {
     bool own_fd_tables;
     uint64_t reserved_fds; /* per table */
     bool peer_is_here;     /* the server shares this machine's limits: loopback */
+    bool ipv6;             /* the server's address */
     bool closes_with_fin;
     double churn_per_s; /* replacement connections by design; 0: none */
     uint64_t connect_window;

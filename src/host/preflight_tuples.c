@@ -19,11 +19,11 @@ static bool takes_over_time_wait(const struct host_limits *host)
     return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
 }
 
-/* Where n more addresses come from. */
+/* Where n more addresses come from: of IPv6, a single one is local without setup. */
 static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
                                   const struct preflight_client *ask, uint64_t n)
 {
-    if (!ask->peer_is_here)
+    if (!ask->peer_is_here || ask->ipv6)
         snprintf(text, PREFLIGHT_TEXT_BYTES, "tcpscaler-setup-client --sources adds them");
     else if (n == 1)
         snprintf(text, PREFLIGHT_TEXT_BYTES, "127.0.0.2 needs no setup");

@@ -196,6 +196,18 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     assert_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
 }
 
+static void loopback_of_ipv6_has_no_further_addresses(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_tuples = 9999;
+    ask.ipv6 = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "source tuples", PREFLIGHT_STOP, "tcpscaler-setup-client --sources adds them");
+}
+
 /* One limit made worse by one, and the line that must report it. */
 struct worse {
     size_t offset;
@@ -391,6 +403,7 @@ int main(void)
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
+        cmocka_unit_test(loopback_of_ipv6_has_no_further_addresses),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(server_is_sent_to_its_own_setup_script),
         cmocka_unit_test(a_maximum_of_0_does_not_limit_conntrack),
