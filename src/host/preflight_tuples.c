@@ -10,7 +10,7 @@
 /* Linux: TIME_WAIT lasts 60 s and cannot be changed (include/net/tcp.h, TCP_TIMEWAIT_LEN). */
 #define TIME_WAIT_S 60u
 
-#define PORTS_PER_ADDRESS 64512u /* 1024..65535 */
+#define FIRST_PORT 1024u /* of --source, if ip_unprivileged_port_start is 0 or unknown */
 
 enum { LAST_OF_GROUP = 255 };
 
@@ -34,6 +34,17 @@ static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
     return text;
 }
 
+/* Of one more address: those from ip_unprivileged_port_start on (client/sources.h). */
+static uint64_t ports_per_address(const struct host_limits *host,
+                                  const struct preflight_client *ask)
+{
+    const uint64_t first = host->first_unprivileged_port;
+
+    if (ask->explicit_ports && ask->n_addresses > 0)
+        return ask->n_tuples / ask->n_addresses;
+    return UINT16_MAX + 1u - (first >= 1 && first <= UINT16_MAX ? first : FIRST_PORT);
+}
+
 static void check_tuples(struct preflight *p, const struct host_limits *host,
                          const struct preflight_client *ask)
 {
@@ -42,9 +53,7 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
     const uint64_t n_free = ask->n_tuples == UNKNOWN    ? UNKNOWN
                             : n_blocked < ask->n_tuples ? ask->n_tuples - n_blocked
                                                         : 0;
-    const uint64_t per_address = ask->explicit_ports && ask->n_addresses > 0
-                                     ? ask->n_tuples / ask->n_addresses
-                                     : PORTS_PER_ADDRESS;
+    const uint64_t per_address = ports_per_address(host, ask);
     const uint64_t n_addresses = (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1;
     struct preflight_line *line =
         preflight_line_add_short(p, "source tuples", n_free, ask->n_connections);

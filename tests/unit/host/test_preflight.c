@@ -196,6 +196,33 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     assert_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
 }
 
+static void an_address_has_the_ports_that_need_no_privilege(void **state)
+{
+    static const struct {
+        uint64_t first_port;
+        const char *fix;
+    } cases[] = {
+        {1024, "with 2 addresses"},
+        {32768, "with 4 addresses"},
+        {80, "with 2 addresses"},
+        {0, "with 2 addresses"},
+        {HOST_LIMITS_UNKNOWN, "with 2 addresses"},
+    };
+    struct preflight_client ask = ask_10000;
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.explicit_ports = false;
+    ask.n_connections = 128000;
+    ask.n_tuples = 28232;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        host.first_unprivileged_port = cases[i].first_port;
+        preflight_client(&p, &host, &ask);
+        assert_non_null(strstr(find(&p, "source tuples")->fix, cases[i].fix));
+    }
+}
+
 static void loopback_of_ipv6_has_no_further_addresses(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -403,6 +430,7 @@ int main(void)
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
+        cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),
         cmocka_unit_test(loopback_of_ipv6_has_no_further_addresses),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(server_is_sent_to_its_own_setup_script),
