@@ -2,6 +2,8 @@
  * preflight_tuples: see host/preflight_tuples.h. */
 #include "host/preflight_tuples.h"
 
+#include "base/units.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,7 +26,8 @@ static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
                                   const struct preflight_client *ask, uint64_t n)
 {
     if (!ask->peer_is_here || ask->ipv6)
-        snprintf(text, PREFLIGHT_TEXT_BYTES, "tcpscaler-setup-client --sources adds them");
+        snprintf(text, PREFLIGHT_TEXT_BYTES, "tcpscaler-setup-client --sources adds %s",
+                 n == 1 ? "it" : "them");
     else if (n == 1)
         snprintf(text, PREFLIGHT_TEXT_BYTES, "127.0.0.2 needs no setup");
     else if (n < LAST_OF_GROUP - 1)
@@ -66,8 +69,9 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
                            ask->time_wait_ends_s);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use --source with %" PRIu64 " addresses (%s), or a wider --sport",
-                           n_addresses, addresses_text(text, ask, n_addresses));
+                           "use --source with %" PRIu64 " %s (%s), or a wider --sport", n_addresses,
+                           units_noun(n_addresses, "address", "addresses"),
+                           addresses_text(text, ask, n_addresses));
 }
 
 /* Tuples are used address by address (workload/srcplan.h). */

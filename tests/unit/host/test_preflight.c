@@ -176,6 +176,8 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     assert_int_equal(find(&p, "source tuples")->is, 9999);
     assert_int_equal(find(&p, "source tuples")->needed, 10000);
     ask.explicit_ports = false;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_non_null(strstr(find(&p, "source tuples")->fix, "with 1 address (127.0.0.2 needs "));
     ask.n_connections = 100000;
     ask.n_tuples = 28232;
     preflight_client(&p, &host_of_10000, &ask);
