@@ -155,11 +155,14 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
         srcplan_exclude_port(&c->fallback, sock_port(&c->classes[k].target));
 }
 
-/* If the kernel selects, each destination has the whole port range. */
-static uint64_t tuples_available(const struct srcplan *tuples, const struct host_limits *host)
+/* If the kernel selects, each destination has the whole port range, less the ports that it skips:
+ * reserved and listening ones, which the fallback plan leaves out, too. */
+static uint64_t tuples_available(const struct client_config *c, const struct host_limits *host)
 {
-    if (tuples->ports != NULL)
-        return srcplan_capacity(tuples);
+    if (c->plan.ports != NULL)
+        return srcplan_capacity(&c->plan);
+    if (c->fallback.ports != NULL)
+        return srcplan_capacity(&c->fallback);
     if (!has_range(host))
         return HOST_LIMITS_UNKNOWN;
     return host->last_ephemeral_port - host->first_ephemeral_port + 1;
@@ -212,7 +215,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     }
     plan_fallback(c, host);
     count_local_addresses(s, c);
-    s->n_tuples = tuples_available(&c->plan, host);
+    s->n_tuples = tuples_available(c, host);
     count_time_wait(s, c, host);
     return 0;
 }

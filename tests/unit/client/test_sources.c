@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * test_sources: the source tuples that a run has. */
+#include "client/sources.h"
+
+#include "host/sockdiag.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct client_config config;
+static struct sockaddr_in *target;
+
+static int setup(void **state)
+{
+    (void)state;
+    config = (struct client_config){.target.length = sizeof *target};
+    target = (struct sockaddr_in *)&config.target.ss;
+    target->sin_family = AF_INET;
+    target->sin_port = htons(1);
+    target->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    client_sources_free(&config);
+    return 0;
+}
+
+static uint64_t tuples_of_range(uint64_t first, uint64_t last)
+{
+    const struct host_limits host = {.first_ephemeral_port = first, .last_ephemeral_port = last};
+    struct client_sources s = {0};
+
+    client_sources_free(&config);
+    assert_int_equal(client_sources_fit_target(&s, &config, "127.0.0.1:1", &host), 0);
+    return s.n_tuples;
+}
+
+static void ignore(void *context, uint16_t port)
+{
+    (void)context;
+    (void)port;
+}
+
+/* Returns a socket that listens on a free port. */
+static int listen_anywhere(uint16_t *port)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof in;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof in), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &length), 0);
+    *port = ntohs(in.sin_port);
+    return fd;
+}
+
+static void ports_of_listeners_are_none_of_the_kernels_choice(void **state)
+{
+    uint16_t port;
+    int fd;
+
+    (void)state;
+    if (sockdiag_listeners(ignore, NULL) != 0)
+        skip(); /* a container may forbid it */
+    fd = listen_anywhere(&port);
+    assert_int_equal(tuples_of_range(port, port), 0);
+    close(fd);
+}
+
+static void a_range_that_is_unknown_leaves_the_tuples_unknown(void **state)
+{
+    (void)state;
+    assert_true(tuples_of_range(HOST_LIMITS_UNKNOWN, HOST_LIMITS_UNKNOWN) == HOST_LIMITS_UNKNOWN);
+}
+
+static void without_a_fallback_the_range_counts(void **state)
+{
+    (void)state;
+    config.socket.datagrams = true;
+    assert_int_equal(tuples_of_range(32768, 60999), 28232);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ports_of_listeners_are_none_of_the_kernels_choice),
+        TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
+        TEST(without_a_fallback_the_range_counts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
