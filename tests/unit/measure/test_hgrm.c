@@ -77,6 +77,23 @@ static void unanswered_are_counted_above_all_values(void **state)
     hist_free(&h);
 }
 
+static void no_answer_is_slower_than_the_slowest(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 1000500); /* in a bucket that ends at 1000959 */
+    hist_record_beyond(&h, 1);
+    assert_int_equal(hist_percentile(&h, 1, 2), 1000500);
+    text = text_of(&h);
+    assert_non_null(strstr(text, "    1000.500 0.500000000000          1 "));
+    assert_null(strstr(text, "1000.959"));
+    free(text);
+    hist_free(&h);
+}
+
 static void empty_histogram_has_head_and_foot(void **state)
 {
     struct hist h;
@@ -96,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_rise_from_the_minimum_to_the_maximum),
         cmocka_unit_test(unanswered_are_counted_above_all_values),
+        cmocka_unit_test(no_answer_is_slower_than_the_slowest),
         cmocka_unit_test(empty_histogram_has_head_and_foot),
     };
 
