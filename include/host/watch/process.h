@@ -16,6 +16,8 @@ struct process {
     bool has_ended;                /* is a zombie */
     char name[PROCESS_NAME_BYTES]; /* any bytes: a program chooses it */
     uint64_t user_us, system_us;   /* of its threads and of the children it has waited for */
+    /* of these: of the children */
+    uint64_t user_of_children_us, system_of_children_us;
 };
 
 /* Parses /proc/PID/stat; false: it is not such a text. */

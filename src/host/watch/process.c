@@ -35,8 +35,10 @@ bool process_parse(struct process *p, const char *stat, uint64_t ticks_per_s)
     snprintf(p->name, sizeof p->name, "%.*s", (int)(end - begin - 1), begin + 1);
     /* other threads may outlive the first one */
     p->has_ended = state == 'X' || (state == 'Z' && n_threads <= 1);
-    p->user_us = (user + (uint64_t)user_of_children) * 1000000 / ticks_per_s;
-    p->system_us = (system + (uint64_t)system_of_children) * 1000000 / ticks_per_s;
+    p->user_of_children_us = (uint64_t)user_of_children * 1000000 / ticks_per_s;
+    p->system_of_children_us = (uint64_t)system_of_children * 1000000 / ticks_per_s;
+    p->user_us = user * 1000000 / ticks_per_s + p->user_of_children_us;
+    p->system_us = system * 1000000 / ticks_per_s + p->system_of_children_us;
     return true;
 }
 

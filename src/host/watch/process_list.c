@@ -24,21 +24,6 @@ void process_list_add(struct process_list *l, const struct process *p)
     l->system_us += p->system_us;
 }
 
-struct cpu_time {
-    uint64_t user_us, system_us;
-};
-
-static struct cpu_time sum_of(const struct process_list *l)
-{
-    struct cpu_time sum = {0};
-
-    for (size_t i = 0; i < l->n; i++) {
-        sum.user_us += l->items[i].user_us;
-        sum.system_us += l->items[i].system_us;
-    }
-    return sum;
-}
-
 /* Returns whether it still runs.  A temporary failure, such as EMFILE, is no end. */
 static bool refresh(struct process *p, const char *proc)
 {
@@ -57,21 +42,65 @@ static uint64_t growth(uint64_t before, uint64_t after)
     return after > before ? after - before : 0;
 }
 
-/* When a process ends, its CPU time moves to the parent that waits for it or, if there is none in
- * the list, is lost: a sum that shrinks has lost some, which stays counted. */
-void process_list_read(struct process_list *l, const char *proc)
+/* CPU time of one kind, since the list was read before. */
+struct cpu_time {
+    uint64_t growth_us, of_children_us;
+};
+
+static void add_growth(struct cpu_time *t, uint64_t growth_us, uint64_t of_children_us)
 {
-    const struct cpu_time before = sum_of(l);
-    struct cpu_time after;
+    t->growth_us += growth_us;
+    t->of_children_us += of_children_us;
+}
+
+/* Its CPU time moves to the parent that waits for it, sooner or later; if there is none in the
+ * list, it is lost. */
+static void note_end(struct process_list *l, const struct process *p)
+{
+    if (!process_list_has(l, p->parent))
+        return;
+    l->user_ended_us += p->user_us;
+    l->system_ended_us += p->system_us;
+}
+
+static void remove_ended(struct process_list *l)
+{
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++)
-        if (refresh(&l->items[i], proc))
+        if (!l->items[i].has_ended)
             l->items[n++] = l->items[i];
     l->n = n;
-    after = sum_of(l);
-    l->user_us += growth(before.user_us, after.user_us);
-    l->system_us += growth(before.system_us, after.system_us);
+}
+
+/* What moved to a parent has been counted. */
+static void count(uint64_t *sum_us, uint64_t *ended_us, const struct cpu_time *t)
+{
+    const uint64_t moved_us = t->of_children_us < *ended_us ? t->of_children_us : *ended_us;
+
+    *sum_us += growth(moved_us, t->growth_us);
+    *ended_us -= moved_us;
+}
+
+void process_list_read(struct process_list *l, const char *proc)
+{
+    struct cpu_time user = {0}, system = {0};
+
+    for (size_t i = 0; i < l->n; i++) {
+        struct process *p = &l->items[i];
+        const struct process before = *p;
+
+        p->has_ended = !refresh(p, proc);
+        if (p->has_ended)
+            note_end(l, p);
+        add_growth(&user, growth(before.user_us, p->user_us),
+                   growth(before.user_of_children_us, p->user_of_children_us));
+        add_growth(&system, growth(before.system_us, p->system_us),
+                   growth(before.system_of_children_us, p->system_of_children_us));
+    }
+    count(&l->user_us, &l->user_ended_us, &user);
+    count(&l->system_us, &l->system_ended_us, &system);
+    remove_ended(l);
 }
 
 /* --- children --- */

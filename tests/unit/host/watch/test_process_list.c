@@ -75,6 +75,37 @@ static void the_time_of_a_child_nobody_waited_for_stays(void **state)
     assert_int_equal(l->user_us - before_us, 3 * TICK_US);
 }
 
+static void the_time_of_others_counts_when_one_ends(void **state)
+{
+    struct process_list *l = list_of_server();
+    const uint64_t before_us = l->user_us;
+
+    (void)state;
+    tree_remove("proc/12");
+    tree_put_process(11, 10, 101, 63, 20);
+    process_list_read(l, tree_path("proc"));
+    assert_int_equal(l->user_us - before_us, 3 * TICK_US);
+}
+
+static void a_child_that_was_waited_for_later_counts_once(void **state)
+{
+    struct process_list *l = list_of_server();
+    const uint64_t before_us = l->user_us, system_before_us = l->system_us;
+
+    (void)state;
+    tree_put("proc/12/stat",
+             "12 (worker) Z 10 1 1 0 -1 4194560 1 2 3 4 57 10 0 0 20 0 1 0 101 5 6 7\n");
+    process_list_read(l, tree_path("proc"));
+    assert_int_equal(l->n, 3);
+    assert_int_equal(l->user_us, before_us);
+    tree_remove("proc/12");
+    tree_put("proc/10/stat",
+             "10 (master) S 1 1 1 0 -1 4194560 1 2 3 4 5 1 57 10 20 0 1 0 100 5 6 7\n");
+    process_list_read(l, tree_path("proc"));
+    assert_int_equal(l->user_us - before_us, 7 * TICK_US);
+    assert_int_equal(l->system_us, system_before_us);
+}
+
 static void another_process_with_the_same_id_is_none_of_them(void **state)
 {
     struct process_list *l = list_of_server();
@@ -107,6 +138,8 @@ int main(void)
         TEST(children_are_taken_together),
         TEST(a_child_that_was_waited_for_counts_once),
         TEST(the_time_of_a_child_nobody_waited_for_stays),
+        TEST(the_time_of_others_counts_when_one_ends),
+        TEST(a_child_that_was_waited_for_later_counts_once),
         TEST(another_process_with_the_same_id_is_none_of_them),
         TEST(a_file_that_cannot_be_opened_is_no_end),
     };
