@@ -67,18 +67,19 @@ static bool find_mount(const char *proc, const char *process, const char *contro
     return found;
 }
 
-/* 0: no parent, or not visible.  proc_pid_stat(5): the name in () may contain any character. */
+/* 0: no parent, or not visible.  proc_pid_stat(5): the name in () may contain any character, a
+ * newline included. */
 static int parent_of(const char *proc, const char *process)
 {
-    char line[512];
-    const char *end = NULL;
+    char text[512];
+    const char *end;
     int parent = 0;
     FILE *f = open_proc(proc, process, "stat");
 
     if (f == NULL)
         return 0;
-    if (fgets(line, sizeof line, f) != NULL)
-        end = strrchr(line, ')');
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    end = strrchr(text, ')');
     fclose(f);
     return end != NULL && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }

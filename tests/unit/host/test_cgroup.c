@@ -222,7 +222,7 @@ static void hierarchy_that_only_a_grandparent_has_mounted_is_found(void **state)
     (void)state;
     put("proc/self/cgroup", "0::/u\n");
     put("proc/self/mountinfo", "31 23 0:28 / /sys rw - sysfs sysfs rw\n");
-    put("proc/self/stat", "9 (sh) x) S 5 1 1 0\n");
+    put("proc/self/stat", "9 (sh)\n x) S 5 1 1 0\n");
     put("proc/5/mountinfo", "41 31 0:38 / /sys/fs/unreadable rw - cgroup2 cgroup2 rw\n");
     put("proc/5/stat", "5 (ip) S 1 1 1 0\n");
     put("proc/1/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
