@@ -3,6 +3,7 @@
 #include "client/plan.h"
 
 #include "base/log.h"
+#include "client/destinations.h"
 #include "client/opts_find.h"
 #include "client/plan_query.h"
 #include "client/plan_schedule.h"
@@ -85,6 +86,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
+        .n_elsewhere = client_destinations_besides_main(c),
         .n_tuples = plan->sources.n_tuples,
         .n_time_wait = plan->sources.n_time_wait,
         .time_wait_ends_s = plan->sources.time_wait_ends_s,

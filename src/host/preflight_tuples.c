@@ -48,6 +48,13 @@ static uint64_t ports_per_address(const struct host_limits *host,
     return UINT16_MAX + 1u - (first >= 1 && first <= UINT16_MAX ? first : FIRST_PORT);
 }
 
+/* TCP ports that the kernel chooses are available once for each port of the server; those of a plan
+ * once, and so are those of UDP. */
+static uint64_t tuples_needed(const struct preflight_client *ask)
+{
+    return ask->n_connections - (ask->explicit_ports || ask->udp ? 0 : ask->n_elsewhere);
+}
+
 static void check_tuples(struct preflight *p, const struct host_limits *host,
                          const struct preflight_client *ask)
 {
@@ -56,13 +63,12 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
     const uint64_t n_free = ask->n_tuples == UNKNOWN    ? UNKNOWN
                             : n_blocked < ask->n_tuples ? ask->n_tuples - n_blocked
                                                         : 0;
-    const uint64_t per_address = ports_per_address(host, ask);
+    const uint64_t needed = tuples_needed(ask), per_address = ports_per_address(host, ask);
     const uint64_t n_addresses = (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1;
-    struct preflight_line *line =
-        preflight_line_add_short(p, "source tuples", n_free, ask->n_connections);
+    struct preflight_line *line = preflight_line_add_short(p, "source tuples", n_free, needed);
     char text[PREFLIGHT_TEXT_BYTES];
 
-    if (line != NULL && ask->n_tuples >= ask->n_connections)
+    if (line != NULL && ask->n_tuples >= needed)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "wait %" PRIu64
                            " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",

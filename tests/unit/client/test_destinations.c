@@ -56,6 +56,24 @@ static void classes_replace_the_address_of_the_run(void **state)
     assert_ptr_equal(servers[1], &classes[1].target);
 }
 
+static void connections_are_counted_by_the_port_they_go_to(void **state)
+{
+    const struct client_class classes[] = {
+        {.target = loopback(2), .n_connections = 30},
+        {.target = loopback(3), .n_connections = 50},
+        {.target = loopback(2), .n_connections = 25},
+    };
+    struct client_config config = {.target = loopback(1), .n_connections = 105};
+
+    (void)state;
+    assert_int_equal(client_destinations_besides_main(&config), 0);
+    config.classes = classes;
+    config.n_classes = 3;
+    assert_int_equal(client_destinations_besides_main(&config), 50);
+    config.n_classes = 2;
+    assert_int_equal(client_destinations_besides_main(&config), 30);
+}
+
 static void one_that_accepts_is_enough(void **state)
 {
     int deaf, open;
@@ -79,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_replace_the_address_of_the_run),
+        cmocka_unit_test(connections_are_counted_by_the_port_they_go_to),
         cmocka_unit_test(one_that_accepts_is_enough),
     };
 

@@ -198,6 +198,23 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     assert_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
 }
 
+static void each_port_of_the_server_has_the_tuples_of_the_kernel(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_elsewhere = 1;
+    ask.n_tuples = 9999;
+    for (int udp = 0; udp < 2; udp++)
+        for (int is_explicit = 0; is_explicit < 2; is_explicit++) {
+            ask.udp = udp;
+            ask.explicit_ports = is_explicit;
+            preflight_client(&p, &host_of_10000, &ask);
+            assert_int_equal(find(&p, "source tuples")->needed, udp || is_explicit ? 10000 : 9999);
+        }
+}
+
 static void an_address_has_the_ports_that_need_no_privilege(void **state)
 {
     static const struct {
@@ -432,6 +449,7 @@ int main(void)
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
+        cmocka_unit_test(each_port_of_the_server_has_the_tuples_of_the_kernel),
         cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),
         cmocka_unit_test(loopback_of_ipv6_has_no_further_addresses),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
