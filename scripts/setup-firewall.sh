@@ -25,8 +25,9 @@ refuse_port_of_ssh() {
     if [ "${session##* }" = "$port" ]; then
         die "--notrack: port $port carries this ssh session"
     fi
-    if ss -Hltnp "sport = :$port" 2>/dev/null | grep -q '"sshd"'; then
-        die "--notrack: sshd listens on port $port"
+    # its sessions, too: systemd may listen for it
+    if ss -Htanp "sport = :$port" 2>/dev/null | grep -q '"sshd'; then
+        die "--notrack: sshd uses port $port"
     fi
 }
 

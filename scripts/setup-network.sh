@@ -59,13 +59,14 @@ want_address() {
         ip addr add "$1/$(bits_of "$1")" dev "$2" ${3:+"$3"}
 }
 
-# The other end of an ssh session that becomes local would be cut off.  ss(8) takes the last part of an IPv6 address
-# without a prefix for a port.
+# The other end of an ssh session that becomes local would be cut off.  An sshd, "sshd-session" in new versions, has the
+# session, but not always the listener: systemd may have that.  ss(8) takes the last part of an IPv6 address without a
+# prefix for a port.
 refuse_peers_of_ssh() {
     session=${SSH_CONNECTION-}
     ports="sport = :${session##* }"
     [ -n "$session" ] || ports='sport = :22'
-    for port_of_sshd in $(ss -Hltnp 2>/dev/null | awk '/"sshd"/ {sub(/.*:/, "", $4); print $4}' | sort -u); do
+    for port_of_sshd in $(ss -Htnp 2>/dev/null | awk '/"sshd/ {sub(/.*:/, "", $4); print $4}' | sort -u); do
         ports="$ports or sport = :$port_of_sshd"
     done
     ss -Htn state established "( $ports )" 2>/dev/null | grep -q . || return 0

@@ -152,6 +152,44 @@ def test_sources_refuse_the_other_end_of_ssh():
         check_same(everything(host), before, "after the refusals")
 
 
+# As systemd does: one program listens, another has the session.
+ACTIVATES = """
+import socket, subprocess, sys
+with socket.create_server(("10.77.0.1", 4242)) as listener:
+    print("listening", flush=True)
+    connection, _ = listener.accept()
+    connection.set_inheritable(True)
+    subprocess.run([sys.argv[1], "3600"], close_fds=False)
+"""
+CONNECTS = """
+import socket, time
+with socket.create_connection(("10.77.0.1", 4242)):
+    time.sleep(3600)
+"""
+
+
+def test_sessions_of_an_sshd_that_does_not_listen_are_found():
+    """sudo has dropped SSH_CONNECTION."""
+    sshd = os.path.join(os.path.dirname(temp_path("x")), "sshd-session")
+    shutil.copy(shutil.which("sleep"), sshd)
+    sources = ("--sources", "10.77.0.0/24", "--dev", "lo")
+    no_session = {"env": {"SSH_CONNECTION": ""}}
+    with two_hosts(STATELESS) as (host, peer):
+        before = everything(host)
+        listener = spawn([*host.prefix, sys.executable, "-c", ACTIVATES, sshd], stdout=subprocess.PIPE, text=True)
+        check_equal(listener.stdout.readline(), "listening\n", "what listens")
+        script(host, CLIENT, "--dry-run", *sources, **no_session)
+        script(host, SERVER, "--dry-run", "--notrack", **no_session)
+        spawn([*peer.prefix, sys.executable, "-c", CONNECTS])
+        wait_for(lambda: '"sshd-session"' in host.run("ss", "-Htnp").stdout, "the session")
+        r = script(host, CLIENT, "--apply", *sources, code=2, **no_session)
+        check("the other end of an ssh session" in r.stderr, r.stderr)
+        script(host, CLIENT, "--dry-run", "--sources", "10.77.1.0/24", "--dev", "lo", **no_session)
+        r = script(host, SERVER, "--apply", "--notrack", code=2, **no_session)
+        check("sshd uses port 4242" in r.stderr, r.stderr)
+        check_same(everything(host), before, "after the refusals")
+
+
 def test_rules_for_another_port_are_added():
     need_program("nft")
     with Namespace() as namespace:
