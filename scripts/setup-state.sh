@@ -138,6 +138,7 @@ is_current() {
 # lock held: until it is released, no other script adds one.
 find_siblings() {
     rm -f -- "$state.new" # of a script that was killed: it would count as a sibling
+    drop_cut_entry "$state"
     sibling_list=$(sibling_states)
 }
 
@@ -150,6 +151,7 @@ sibling_states() {
         for sibling in "$place"/*; do
             if [ "$sibling" != "$state" ] && [ -f "$sibling" ] && [ ! -L "$sibling" ] &&
                 [ "$(stat -c %u -- "$sibling")" = 0 ] && [ "$(head -n 1 -- "$sibling")" = "$header" ]; then
+                drop_cut_entry "$sibling"
                 printf '%s\n' "$sibling"
             fi
         done
@@ -174,7 +176,19 @@ record() {
     if sibling_with "$1" "$2"; then
         set -- "$1" "$2" "$(value_in "$sibling" "$1" "$2")"
     fi
-    (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state")
+    (umask 022 && printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$state") || cannot_record
+}
+
+# What is not on record must not be changed.
+cannot_record() {
+    note "cannot write $state: nothing more was changed; when it can be written, --apply goes on; --revert undoes what was changed"
+    exit 3
+}
+
+# drop_cut_entry STATE: an entry is written before its change is made, so one that was cut short, as on a full disk, has
+# changed nothing.  Needs no space on the disk.
+drop_cut_entry() {
+    [ ! -s "$1" ] || [ -z "$(tail -c 1 -- "$1")" ] || truncate -s "$(sed '$d' <"$1" | wc -c)" -- "$1"
 }
 
 # A setting that another script changed and this one needs, too, is recorded in both states.
@@ -201,7 +215,8 @@ END
 
 # Starts a state: header, boot id and owner.
 begin_state() {
-    [ -e "$state" ] || (umask 022 && printf '%s\nboot\t%s\t\n' "$header" "$boot" >"$state.new" && mv -- "$state.new" "$state")
+    [ -e "$state" ] || (umask 022 && printf '%s\nboot\t%s\t\n' "$header" "$boot" >"$state.new" && mv -- "$state.new" "$state") ||
+        cannot_record
     record_directories
     record_directories_of_siblings
     [ -z "$owner" ] || record owner "$owner" ''

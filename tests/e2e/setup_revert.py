@@ -293,6 +293,41 @@ def opened_for_a_reader(fifo, process, err):
     return wait_for(look, f"a reader of {fifo}")
 
 
+def test_apply_on_a_full_disk_is_undone_and_goes_on():
+    """There is a page for the lock and one for the state: an entry is cut short."""
+    need_program("mount")
+    with Host() as host:
+        directory = temp_path("full")
+        os.mkdir(directory)
+        host.run("mount", "-t", "tmpfs", "-o", "size=8k,mode=755", "tmpfs", directory)
+        before = host.everything()  # mount(8) makes a directory in /run
+        state = ("--state", os.path.join(directory, "state"))
+        many = ("--sources", "10.9.9.1-250", "--dev", "lo")
+        for _ in range(2):
+            r = script(host, CLIENT, "--apply", *many, *state, code=3)
+            check("nothing more was changed" in r.stderr, r.stderr)
+            check(host.run("tail", "-c", "1", state[1]).stdout != "\n", "the control: an entry that was cut short")
+        script(host, CLIENT, "--revert", *state)
+        check_same(host.everything(), before, "after --revert")
+        script(host, CLIENT, "--apply", *many, *state, code=3)
+        host.run("mount", "-o", "remount,size=100k", directory)
+        script(host, CLIENT, "--apply", *many, *state)
+        script(host, CLIENT, "--revert", *state)
+        check_same(host.everything(), before, "after --apply went on, and --revert")
+
+
+def test_entry_that_was_cut_short_changes_nothing():
+    with Host() as host:
+        before = host.everything()
+        apply(host, SERVER)
+        with open(host.path("run/tcpscaler/setup-server.state"), "a") as f:
+            f.write("sysctl\tnet.ipv4.tcp_max_orphans\t10")  # of 100
+        apply(host, CLIENT)
+        revert(host, SERVER)
+        revert(host, CLIENT)
+        check_same(host.everything(), before, "after both --revert")
+
+
 def test_revert_that_waited_for_persist_undoes_it():
     need_program("flock")
     with Host() as host:
