@@ -64,7 +64,7 @@ if [ "$mode" = revert ]; then
 else
     want_common
     want_reserved_ports
-    [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" exactly \
+    [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" at-most \
         "--low-port: bind source ports from here up without privileges"
     want net.ipv4.ip_local_port_range '1024 65535' around "64,512 automatic source ports per destination"
     want net.ipv4.tcp_tw_reuse 1 exactly "reuse a port in TIME_WAIT after a second"

@@ -71,16 +71,17 @@ has_sysctl() {
     }
 }
 
-# is_enough IS WANTED at-least|exactly|around: "around" is for ranges, which may be wider.
+# is_enough IS WANTED at-least|at-most|exactly|around: "around" is for ranges, which may be wider.
 is_enough() {
     case $3 in
     exactly) [ "$1" = "$2" ] ;;
     at-least) [ "$1" -ge "$2" ] ;;
+    at-most) [ "$1" -le "$2" ] ;;
     around) [ "${1%% *}" -le "${2%% *}" ] && [ "${1##* }" -ge "${2##* }" ] ;;
     esac
 }
 
-# want NAME VALUE at-least|exactly|around REASON
+# want NAME VALUE at-least|at-most|exactly|around REASON
 want() {
     has_sysctl "$1" || return 0
     read_sysctl "$1"

@@ -55,6 +55,16 @@ def test_client_setup_with_sources_applied_twice_and_reverted_leaves_no_trace():
         check_same(everything(namespace), before, "after --revert")
 
 
+def test_ports_that_need_no_privileges_stay_so():
+    need_program("nft", "ip", "sysctl")
+    with Namespace() as namespace:
+        namespace.run("sysctl", "-w", "net.ipv4.ip_unprivileged_port_start=0")  # as in a container
+        common = ("--connections", "1000", "--state", temp_path("state"))
+        for mode in ("--apply", "--check", "--revert"):
+            script(namespace, CLIENT, mode, *common, "--low-port", "500")
+            check_equal(value(namespace, "net.ipv4.ip_unprivileged_port_start"), ["0"], f"after {mode}")
+
+
 def timers(state):
     """(pid, begin) of those on record; none when it is reverted."""
     try:
