@@ -94,7 +94,12 @@ want() {
     fi
 }
 
-# want_triple NAME LEAST REASON: three numbers, the last one at least LEAST.
+# larger A B C D E F: of three numbers and three others, the larger one of each pair.
+larger() {
+    echo "$(($1 > $4 ? $1 : $4)) $(($2 > $5 ? $2 : $5)) $(($3 > $6 ? $3 : $6))"
+}
+
+# want_triple NAME LEAST REASON: three numbers, the last one at least LEAST; none is lowered.
 want_triple() {
     has_sysctl "$1" || return 0
     read_sysctl "$1"
@@ -102,8 +107,10 @@ want_triple() {
         show "$1" "$is" "... $2" ok "$3"
         set_sysctl "$1" "$is" ''
     else
-        show "$1" "$is" "$(($2 / 2)) $(($2 * 3 / 4)) $2" differs "$3"
-        set_sysctl "$1" "$is" "$(($2 / 2)) $(($2 * 3 / 4)) $2"
+        # shellcheck disable=SC2086 # numbers
+        wanted=$(larger $is $(($2 / 2)) $(($2 * 3 / 4)) "$2")
+        show "$1" "$is" "$wanted" differs "$3"
+        set_sysctl "$1" "$is" "$wanted"
     fi
 }
 

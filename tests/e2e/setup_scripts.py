@@ -65,6 +65,17 @@ def test_ports_that_need_no_privileges_stay_so():
             check_equal(value(namespace, "net.ipv4.ip_unprivileged_port_start"), ["0"], f"after {mode}")
 
 
+def test_none_of_three_numbers_is_lowered():
+    with Host() as host:
+        host.write("proc/sys/net/ipv4/tcp_mem", "30000\t45000\t45000\n")
+        before = host.everything()
+        script(host, SERVER, "--apply")
+        check_equal(host.value("net.ipv4.tcp_mem"), "30000 45000 55000", "tcp_mem, of which 27500 41250 55000 are wanted")
+        script(host, SERVER, "--check")
+        script(host, SERVER, "--revert")
+        check_same(host.everything(), before, "after --revert")
+
+
 def timers(state):
     """(pid, begin) of those on record; none when it is reverted."""
     try:
