@@ -267,6 +267,19 @@ adopt_volatile_state() {
 
 # --- undoing: idempotent, so that an interrupted revert can be repeated ---
 
+# need_tool_of KIND NAME: without the tool that finds a change, it would seem to be undone.
+need_tool_of() {
+    case $1 in
+    nft) tool=nft ;;
+    iptables) tool=${2%% *} ;;
+    *) tool=ip ;;
+    esac
+    command -v "$tool" >/dev/null || {
+        note "cannot find '$tool': repeat this with it on the PATH, which is $PATH"
+        return 1
+    }
+}
+
 undo() {
     case $1 in
     "$header" | boot | owner | directory) return 0 ;;
@@ -276,6 +289,9 @@ undo() {
         ;;
     esac
     ! sibling_with "$1" "$2" || return 0
+    case $1 in
+    nft | iptables | address | route) need_tool_of "$1" "$2" || return ;;
+    esac
     case $1 in
     sysctl) restore_sysctl "$2" "$3" ;;
     file) restore_file "$2" "$3" ;;

@@ -15,6 +15,15 @@ def script(host, path, *arguments, code=0, env=None):
     return r
 
 
+def path_without(program):
+    """A PATH with every program of the system but this one."""
+    directory = temp_path("without-" + program)
+    os.mkdir(directory)
+    for name in {name for place in ("/bin", "/sbin", "/usr/bin", "/usr/sbin") for name in os.listdir(place)} - {program}:
+        os.symlink(shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") or "/nonexistent", os.path.join(directory, name))
+    return {"PATH": directory}
+
+
 def network(namespace):
     """Rules, addresses and routes, a line each."""
     return namespace.run("sh", "-ec", """nft list ruleset; ip -o addr; ip route show table all; ip -6 route show table all

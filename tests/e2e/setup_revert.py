@@ -105,6 +105,20 @@ def test_rules_addresses_and_routes_that_others_removed_do_not_stop_revert():
             check_same(host.everything(), before, family)
 
 
+def test_revert_without_the_tool_that_finds_a_change_keeps_the_state():
+    """As from cron, whose PATH lacks sbin."""
+    need_program("nft", "ip")
+    with Host() as host:
+        before = host.everything()
+        apply(host, CLIENT)
+        for tool in ("nft", "ip"):
+            r = revert(host, CLIENT, env=path_without(tool), code=3)
+            check(f"cannot find '{tool}': repeat this" in r.stderr, r.stderr)
+            check(os.path.exists(host.path("run/tcpscaler/setup-client.state")), "the state")
+        revert(host, CLIENT)
+        check_same(host.everything(), before, "after --revert")
+
+
 def test_address_that_somebody_else_took_over_stays():
     with Host() as host:
         apply(host, CLIENT)
