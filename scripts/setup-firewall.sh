@@ -19,12 +19,18 @@ stateful_rule() {
     } | sed 's/^[[:space:]]*//; 1q' | grep .
 }
 
+# need_ss OPTION
+need_ss() {
+    command -v ss >/dev/null || die "$1: cannot find 'ss' of iproute2, which tells the ssh sessions that would be cut off"
+}
+
 # An ssh session through this port would hang.
 refuse_port_of_ssh() {
     session=${SSH_CONNECTION-}
     if [ "${session##* }" = "$port" ]; then
         die "--notrack: port $port carries this ssh session"
     fi
+    need_ss --notrack
     # its sessions, too: systemd may listen for it
     if ss -Htanp "sport = :$port" 2>/dev/null | grep -q '"sshd'; then
         die "--notrack: sshd uses port $port"

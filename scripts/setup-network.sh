@@ -63,6 +63,7 @@ want_address() {
 # session, but not always the listener: systemd may have that.  ss(8) takes the last part of an IPv6 address without a
 # prefix for a port.
 refuse_peers_of_ssh() {
+    need_ss --sources
     session=${SSH_CONNECTION-}
     ports="sport = :${session##* }"
     [ -n "$session" ] || ports='sport = :22'

@@ -190,6 +190,16 @@ def test_sessions_of_an_sshd_that_does_not_listen_are_found():
         check_same(everything(host), before, "after the refusals")
 
 
+def test_options_that_could_cut_off_ssh_need_what_finds_it():
+    env = {"SSH_CONNECTION": "", **path_without("ss")}
+    with Namespace() as namespace:
+        for path, *options in ((SERVER, "--notrack"), (CLIENT, "--sources", "10.77.0.0/24", "--dev", "lo")):
+            for mode in ("--apply", "--check"):
+                r = script(namespace, path, mode, *options, code=2, env=env)
+                check("cannot find 'ss' of iproute2" in r.stderr and len(r.stderr.splitlines()) == 1, r.stderr)
+            script(namespace, path, "--revert", *options, "--state", temp_path("state"), env=env)
+
+
 def test_rules_for_another_port_are_added():
     need_program("nft")
     with Namespace() as namespace:
