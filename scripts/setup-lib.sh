@@ -74,6 +74,7 @@ read_count() {
     esac
     is_count "$number" || return
     number=$(echo "$number$decimals$zeros" | sed 's/^0*//') # a leading 0 would make it octal
+    [ ${#number} -le 9 ] || return # arithmetic wraps around
     echo "${number:-0}"
 }
 
@@ -104,7 +105,7 @@ common_option() {
     --connections)
         need_argument "$@"
         connections=$(read_count "$2") || connections=0
-        [ "$connections" -gt 0 ] || die "--connections: invalid value '$2': expected a number above 0, such as 10000, 100k or 1.5M"
+        [ "$connections" -gt 0 ] || die "--connections: invalid value '$2': expected 1 to 999999999, such as 10000, 100k or 1.5M"
         taken=2
         ;;
     --port)

@@ -318,7 +318,7 @@ def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
 def test_scripts_take_counts_as_the_programs_do():
     for text, number in (("3M", 3000000), ("1.5M", 1500000), ("10k", 10000), ("2000000", 2000000)):
         check_equal(wanted(SERVER, text)["fs.nr_open"], number + 10000, f"fs.nr_open for {text}")
-    for text in ("0", "0k", "k", "3m", "1.5", "1.2345k", "1k5", "-1"):
+    for text in ("0", "0k", "k", "3m", "1.5", "1.2345k", "1k5", "-1", "1000M", "5" + 18 * "0", 20 * "9"):
         check_refused(SERVER, "--connections", text, contains="100k")
 
 
