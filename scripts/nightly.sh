@@ -59,8 +59,15 @@ die() {
 
 client_pid='' server_pid=''
 
+# Sets $now, in seconds since boot: the clock may be set during the night.
+look_at_clock() {
+    read -r now _ </proc/uptime
+    now=${now%.*}
+}
+
 seconds_left() {
-    left=$((ends_at - $(date +%s)))
+    look_at_clock
+    left=$((ends_at - now))
     [ "$left" -gt 0 ]
 }
 
@@ -290,7 +297,8 @@ flock -n 9 || {
 # An unexpected failure, such as a full disk, must not look like a verdict.
 concluded=
 trap '[ -n "$concluded" ] || { end_processes; echo "$program: aborted by an error" >&2; exit 2; }' EXIT
-ends_at=$(($(date +%s) + deadline_s))
+look_at_clock
+ends_at=$((now + deadline_s))
 begin_night
 trap 'conclude 130 "INCONCLUSIVE: interrupted by a signal"' INT TERM HUP
 remove_old_nights

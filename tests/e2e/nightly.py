@@ -93,6 +93,15 @@ def test_the_deadline_stops_what_was_started():
         check(not os.path.exists(f"/proc/{f.read().strip()}"), "the server is stopped")
 
 
+def test_a_clock_that_is_set_does_not_move_the_deadline():
+    nights = Nights()
+    write(f"{nights.bin}/tcpclient", FAKE_CLIENT.replace("arguments=$*\n", "arguments=$*\necho 3 >\"$FAKE/day\"\n"))
+    nights.queue(*valid_runs(2))
+    nights.run(2, "INCONCLUSIVE: first night of a series")
+    with open(nights.file("day")) as f:
+        check_equal(f.read(), "3\n", "the control: it was set")
+
+
 def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
     nights = Nights(repeats=2)
     suspect = ({**real_result(), "verdict": "SUSPECT", "reasons": ["host-noise"]}, 3)
