@@ -38,13 +38,14 @@ begin_night() {
     mkdir "$night"
 }
 
-# Removes the oldest nights, except the baseline and the last reference nights.
+# Removes the oldest nights, except this one, the baseline and the last reference nights.  By its name this one may be the
+# oldest: the clock was ahead, or is behind now.
 remove_old_nights() {
     {
         references | head -n "$history"
         pinned
     } >"$night/kept.txt"
-    nights | sort -r | tail -n +"$((keep + 1))" | while IFS= read -r old; do
+    nights | sort -r | { grep -vxF -- "$night" || true; } | tail -n +"$keep" | while IFS= read -r old; do
         grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old" || echo "$program: cannot remove '$old'" >&2
     done
     rm "$night/kept.txt"

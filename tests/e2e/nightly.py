@@ -188,6 +188,17 @@ def test_an_old_night_that_cannot_be_removed_stops_nothing():
     check("rm: not permitted" in err and "cannot remove" in err, err)
 
 
+def test_this_night_is_kept_though_the_clock_was_ahead():
+    nights = Nights(history=1, keep=3)
+    os.makedirs(nights.results)
+    for day in range(1, 6):
+        os.makedirs(f"{nights.results}/2098-01-{day:02}T000000Z")
+    nights.queue(*valid_runs(2))
+    night, err = nights.run(2, "INCONCLUSIVE: first night")
+    check_equal([os.path.basename(path) for path in nights.all()],
+                [os.path.basename(night), "2098-01-04T000000Z", "2098-01-05T000000Z"], f"kept; stderr: {err}")
+
+
 def test_retention_removes_old_nights_and_nothing_else():
     nights = Nights(history=2, keep=3)
     other = ["2001-01-01T000000Z.bak", "notes", "2001-01-01"]
