@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Mails what a failed systemd unit wrote to the journal.  systemd sets MONITOR_* for a unit that OnFailure=
-# started; before version 251 it does not.
+# started; before version 251 it does not, and the last invocation of the nightly unit is asked for.
 set -eu
 
 program=$(basename "$0")
@@ -20,8 +20,9 @@ command -v sendmail >/dev/null || {
 }
 unit=${MONITOR_UNIT:-tcpscaler-nightly.service}
 journalctl --sync || true
-if [ -n "${MONITOR_INVOCATION_ID-}" ]; then
-    said=$(journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$MONITOR_INVOCATION_ID")
+invocation=${MONITOR_INVOCATION_ID:-$(systemctl show --property=InvocationID --value "$unit" || true)}
+if [ -n "$invocation" ]; then
+    said=$(journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$invocation")
 else
     said=$(journalctl --quiet --output=cat --lines=100 "_SYSTEMD_UNIT=$unit")
 fi

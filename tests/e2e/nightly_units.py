@@ -114,6 +114,10 @@ echo "$@" >>"$FAKE/journalctl"
 cat "$FAKE/journal"
 """
 
+FAKE_SYSTEMCTL = """#!/bin/sh
+[ "$*" != "show --property=InvocationID --value tcpscaler-nightly.service" ] || echo decaf
+"""
+
 
 def mail_failure(nights, *arguments, **environment):
     return subprocess.run([FAILED, *arguments], capture_output=True, text=True, timeout=100,
@@ -124,6 +128,7 @@ def mail_failure(nights, *arguments, **environment):
 def test_a_night_that_failed_is_mailed_from_the_journal():
     nights = Nights()
     write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
+    write(f"{nights.bin}/systemctl", FAKE_SYSTEMCTL)
     nights.queue(*valid_runs(2))
     _, said = nights.run(2, "INCONCLUSIVE: first night")
     write(nights.file("journal"), said)
@@ -135,9 +140,12 @@ def test_a_night_that_failed_is_mailed_from_the_journal():
     check(re.search(r"^Subject: .*: INCONCLUSIVE: first night of a series: .*\n\nINCONCLUSIVE: ", mail, re.M), mail)
     check(said in mail and mail.endswith("tcpscaler-nightly.service: exit status 2\n"), mail)
     mail_failure(nights, "root")  # an older systemd
+    write(f"{nights.bin}/systemctl", "#!/bin/sh\nexit 1\n")
+    mail_failure(nights, "root")
     with open(nights.file("journalctl")) as f:
         matches = [line.split()[-1] for line in f]
-    check_equal(matches, ["_SYSTEMD_INVOCATION_ID=c0ffee", "_SYSTEMD_UNIT=tcpscaler-nightly.service"], "what was looked for")
+    check_equal(matches, ["_SYSTEMD_INVOCATION_ID=c0ffee", "_SYSTEMD_INVOCATION_ID=decaf",
+                          "_SYSTEMD_UNIT=tcpscaler-nightly.service"], "what was looked for")
 
 
 def test_a_mail_that_cannot_be_sent_fails_its_unit():
