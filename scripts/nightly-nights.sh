@@ -41,14 +41,14 @@ begin_night() {
 # Removes the oldest nights, except this one, the baseline and the last reference nights.  By its name this one may be the
 # oldest: the clock was ahead, or is behind now.
 remove_old_nights() {
-    {
+    # not in a file: on a full disk only this makes room
+    kept=$(
         references | head -n "$history"
         pinned
-    } >"$night/kept.txt"
+    )
     nights | sort -r | { grep -vxF -- "$night" || true; } | tail -n +"$keep" | while IFS= read -r old; do
-        grep -qxF -- "$old" "$night/kept.txt" || rm -rf -- "$old" || echo "$program: cannot remove '$old'" >&2
+        printf '%s\n' "$kept" | grep -qxF -- "$old" || rm -rf -- "$old" || echo "$program: cannot remove '$old'" >&2
     done
-    rm "$night/kept.txt"
 }
 
 # What must match for two nights to belong to one series: the settings except outputs, control and target, the host

@@ -199,6 +199,25 @@ def test_this_night_is_kept_though_the_clock_was_ahead():
                 [os.path.basename(night), "2098-01-04T000000Z", "2098-01-05T000000Z"], f"kept; stderr: {err}")
 
 
+# Two old nights on a disk of their own, the first of which fills it; the second is a reference.
+ON_FULL_DISK = """
+mkdir nights && mount -t tmpfs -o size=4m tmpfs nights && mkdir nights/2001-01-01T000000Z nights/2001-01-02T000000Z
+: >nights/2001-01-02T000000Z/reference && echo other >nights/2001-01-02T000000Z/fingerprint
+head -c 5M /dev/zero >nights/2001-01-01T000000Z/run 2>/dev/null && exit 99
+exec "$@"
+"""
+
+
+def test_old_nights_are_removed_from_a_full_disk():
+    need_root()
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        skip("no mount namespaces here")
+    nights = Nights(history=1, keep=2)
+    nights.queue(*valid_runs(2))
+    _, err = nights.run(2, prefix=("unshare", "--mount", "sh", "-c", ON_FULL_DISK, "sh"))
+    check(err.startswith("INCONCLUSIVE: first night of a series"), err)
+
+
 def test_retention_removes_old_nights_and_nothing_else():
     nights = Nights(history=2, keep=3)
     other = ["2001-01-01T000000Z.bak", "notes", "2001-01-01"]
