@@ -27,6 +27,6 @@ else
     said=$(journalctl --quiet --output=cat --lines=100 "_SYSTEMD_UNIT=$unit")
 fi
 {
-    printf 'To: %s\nSubject: [nightly] %s: %s\n\n' "$1" "$(uname -n)" "$(printf '%s\n' "$said" | head -n 1)"
+    printf 'To: %s\nSubject: [nightly] %s: %s\n\n' "$1" "$(uname -n)" "$(printf '%s\n' "$said" | sed -n 1p)"
     printf '%s\n\n%s: exit status %s\n' "$said" "$unit" "${MONITOR_EXIT_STATUS:-unknown}"
 } | sendmail -oi -t

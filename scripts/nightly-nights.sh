@@ -9,7 +9,7 @@ nights() {
         -name '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z' | sort
 }
 
-# Previous reference nights, newest first.
+# Previous reference nights, newest first.  Read all of it: under systemd SIGPIPE is ignored, and echo would complain.
 references() {
     nights | sort -r | while IFS= read -r before; do
         [ ! -e "$before/reference" ] || echo "$before"
@@ -24,7 +24,7 @@ references_of_series() {
 
 # The first nights of the last reference's series: the baseline.
 pinned() {
-    last=$(references | head -n 1)
+    last=$(references | sed -n 1p)
     [ -n "$last" ] || return 0
     references | while IFS= read -r before; do
         ! cmp -s "$before/fingerprint" "$last/fingerprint" || echo "$before"
@@ -43,7 +43,7 @@ begin_night() {
 remove_old_nights() {
     # not in a file: on a full disk only this makes room
     kept=$(
-        references | head -n "$history"
+        references | sed -n "1,${history}p"
         pinned
     )
     nights | sort -r | { grep -vxF -- "$night" || true; } | tail -n +"$keep" | while IFS= read -r old; do
@@ -95,7 +95,7 @@ results_of() {
 }
 
 say_what_changed() {
-    last=$(references | head -n 1)
+    last=$(references | sed -n 1p)
     [ -z "$last" ] || diff "$last/fingerprint" "$night/fingerprint" >"$night/changed.txt" || true
 }
 

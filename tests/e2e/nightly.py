@@ -199,6 +199,18 @@ def test_this_night_is_kept_though_the_clock_was_ahead():
                 [os.path.basename(night), "2098-01-04T000000Z", "2098-01-05T000000Z"], f"kept; stderr: {err}")
 
 
+def test_many_reference_nights_are_no_message():
+    """Under systemd SIGPIPE is ignored. Their names are more than a pipe holds."""
+    nights = Nights(keep=9999)
+    for number in range(1500):
+        os.makedirs(f"{nights.results}/2001-01-01T{number:06}Z")
+        write(f"{nights.results}/2001-01-01T{number:06}Z/reference", "")
+    write(f"{nights.results}/2001-01-01T001499Z/fingerprint", "other\n")
+    nights.queue(*valid_runs(2))
+    _, err = nights.run(2, "INCONCLUSIVE: first night", prefix=("env", "--ignore-signal=PIPE"))
+    check(err.startswith("INCONCLUSIVE: first night"), err)
+
+
 # Two old nights on a disk of their own, the first of which fills it; the second is a reference.
 ON_FULL_DISK = """
 mkdir nights && mount -t tmpfs -o size=4m tmpfs nights && mkdir nights/2001-01-01T000000Z nights/2001-01-02T000000Z
