@@ -99,10 +99,13 @@ is_in() {
     return 1
 }
 
-# The listening ports of this network namespace, one per line.
+# The listening ports of this network namespace, one per line: TCP_LISTEN, and UDP sockets that are not connected.
 listening_ports() {
     # shellcheck disable=SC2013 # numbers
-    for hex in $(cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { sub(".*:", "", $2); print $2 }' | sort -u); do
+    for hex in $({
+        cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { print $2 }'
+        cat /proc/net/udp /proc/net/udp6 2>/dev/null | awk '$4 == "07" { print $2 }'
+    } | sed 's/.*://' | sort -u); do
         echo $((0x$hex))
     done
 }

@@ -3,6 +3,7 @@
 reserved ports, neighbours, limits of logins."""
 
 import glob
+import socket
 
 from setup_host import *
 
@@ -177,6 +178,22 @@ def test_ports_of_servers_are_reserved_before_the_range_grows():
         namespace.run("sysctl", "-w", "net.ipv4.ip_unprivileged_port_start=500", "net.ipv4.ip_local_port_range=600 65535")
         script(namespace, CLIENT, "--apply", *common)
         check_equal(value(namespace, "net.ipv4.ip_local_port_range"), ["600", "65535"], "a range that is wider stays")
+
+
+def test_ports_of_udp_servers_are_reserved():
+    with Namespace() as namespace:
+        common = ("--connections", "1000", "--state", temp_path("state"))
+        sockets = []
+        with namespace.entered():
+            for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"), (socket.AF_INET, "127.0.0.1")):
+                sockets.append(socket.socket(family, socket.SOCK_DGRAM))
+                sockets[-1].bind((address, 5300 + len(sockets)))
+        sockets[2].connect(("127.0.0.1", 9))  # a client
+        script(namespace, CLIENT, "--apply", *common)
+        check_equal(value(namespace, "net.ipv4.ip_local_reserved_ports"), ["4242,5301-5302"], "reserved ports")
+        script(namespace, CLIENT, "--revert", *common)
+        for s in sockets:
+            s.close()
 
 
 def test_neighbours_and_conntrack_chains_are_sized():
