@@ -155,7 +155,7 @@ def test_reload_of_haproxy_leaves_every_query_accounted():
         check_equal(server.stats()["accepted"], 40, "connections before")
         balancer.reload()
         wait_for(lambda: (now := stats(control)["connections"])["reopened"] >= 40 and now["live_at_end"] == 40,
-                 "all to be back")
+                 lambda: f"all to be back: {stats(control)['connections']}, of the server {server.stats()}")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
         server.wait_until_idle()

@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 import time
 
-from checks import check
 from kernel import thread_states
 
 RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
@@ -82,14 +81,16 @@ def busy_loops():
 
 
 def wait_for(condition, what, seconds=120.0):
-    """What it returns, once that is true. It is asked once more after the time, in which this process may have stood still."""
+    """What it returns, once that is true. It is asked once more after the time, in which this process may have stood still.
+    what: a text, or a function that returns one when the time is up."""
     end = time.monotonic() + seconds
     while True:
         is_over = time.monotonic() >= end
         value = condition()
         if value:
             return value
-        check(not is_over, f"waited {seconds} s for {what}")
+        if is_over:
+            raise AssertionError(f"waited {seconds} s for {what() if callable(what) else what}")
         time.sleep(0.02)
 
 
