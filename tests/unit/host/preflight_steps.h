@@ -85,4 +85,13 @@ static inline void assert_only(const struct preflight *p, const char *name,
     assert_int_equal(preflight_worst(p), level);
 }
 
+/* Whether a line's name has this text. */
+static inline bool has_line(const struct preflight *p, const char *name)
+{
+    for (unsigned i = 0; i < p->n_lines; i++)
+        if (strstr(p->lines[i].name, name) != NULL)
+            return true;
+    return false;
+}
+
 #endif

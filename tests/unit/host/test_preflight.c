@@ -20,85 +20,6 @@ static void what_suffices_exactly_is_ok(void **state)
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
-static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **state)
-{
-    struct preflight_client ask = ask_10000;
-    struct host_limits host = host_of_10000;
-    const struct preflight_line *tuples;
-    struct preflight p;
-
-    (void)state;
-    ask.n_tuples = 11000;
-    ask.n_time_wait = 1000;
-    ask.time_wait_ends_s = 43;
-    for (host.tcp_timestamps = 0; host.tcp_timestamps <= 1; host.tcp_timestamps++) {
-        preflight_client(&p, &host, &ask);
-        assert_int_equal(preflight_worst(&p),
-                         host.tcp_timestamps == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
-        assert_int_equal(find(&p, "source tuples in TIME_WAIT")->is, 1000);
-        assert_non_null(strstr(find(&p, "source tuples in TIME_WAIT")->fix, "43 s"));
-    }
-    ask.n_time_wait = 1001;
-    preflight_client(&p, &host, &ask);
-    assert_int_equal(find(&p, "source tuples")->level, PREFLIGHT_OK);
-    host.tcp_timestamps = 0;
-    preflight_client(&p, &host, &ask);
-    tuples = find(&p, "source tuples");
-    assert_int_equal(tuples->level, PREFLIGHT_STOP);
-    assert_int_equal(tuples->is, 9999);
-    assert_non_null(strstr(tuples->fix, "wait 43 s"));
-    ask.n_time_wait = 20000;
-    preflight_client(&p, &host, &ask);
-    assert_int_equal(find(&p, "source tuples")->is, 0);
-    ask.n_time_wait = HOST_LIMITS_UNKNOWN;
-    preflight_client(&p, &host, &ask);
-    assert_int_equal(find(&p, "source tuples")->is, 11000);
-}
-
-static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
-{
-    static const struct {
-        bool explicit_ports;
-        uint64_t timestamps, per_s;
-    } cases[] = {
-        {true, 1, HOST_LIMITS_UNKNOWN},
-        {false, 1, HOST_LIMITS_UNKNOWN},
-        {true, 0, 1000},
-        {false, 0, 1000},
-        {false, HOST_LIMITS_UNKNOWN, 1000},
-    };
-    struct preflight p;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct preflight_client ask = ask_10000;
-        struct host_limits host = host_of_10000;
-
-        ask.n_tuples = 60000;
-        ask.explicit_ports = cases[i].explicit_ports;
-        host.tcp_timestamps = cases[i].timestamps;
-        assert_true(preflight_tuples_churn_per_s(&host, &ask) == cases[i].per_s);
-        ask.churn_per_s = 1000.4;
-        preflight_client(&p, &host, &ask);
-        assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
-        ask.churn_per_s = 1000.6;
-        preflight_client(&p, &host, &ask);
-        assert_int_equal(find(&p, "connections/s sustainable with fin")->level,
-                         cases[i].per_s == 1000 ? PREFLIGHT_WARN : PREFLIGHT_OK);
-        ask.closes_with_fin = false;
-        preflight_client(&p, &host, &ask);
-        assert_int_equal(find(&p, "connections/s sustainable with fin")->level, PREFLIGHT_OK);
-    }
-}
-
-static bool has_line(const struct preflight *p, const char *name)
-{
-    for (unsigned i = 0; i < p->n_lines; i++)
-        if (strstr(p->lines[i].name, name) != NULL)
-            return true;
-    return false;
-}
-
 /* The server has a single socket, and the kernel's limits on TCP are others'. */
 static void udp_sockets_need_nothing_of_tcp(void **state)
 {
@@ -126,132 +47,6 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     ask.n_tuples = 9999;
     preflight_client(&udp, &host, &ask);
     assert_int_equal(find(&udp, "source tuples")->level, PREFLIGHT_STOP);
-}
-
-/* Tuples are used address by address. */
-static void addresses_that_connections_use_have_to_be_of_this_host(void **state)
-{
-    static const struct {
-        uint64_t n_connections, n_local, needed;
-        enum preflight_level level;
-    } cases[] = {
-        {5000, 2, 1, PREFLIGHT_OK},
-        {10000, 2, 2, PREFLIGHT_OK},
-        {5000, 1, 1, PREFLIGHT_OK},
-        {5001, 1, 2, PREFLIGHT_STOP},
-        {1, 0, 1, PREFLIGHT_STOP},
-        {20000, 2, 2, PREFLIGHT_OK}, /* too few tuples, but of this host */
-    };
-    struct preflight_client ask = ask_10000;
-    const struct preflight_line *line;
-    struct preflight p;
-
-    (void)state;
-    ask.foreign_address = "192.0.2.7";
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ask.n_connections = cases[i].n_connections;
-        ask.n_local_addresses = cases[i].n_local;
-        preflight_client(&p, &host_of_10000, &ask);
-        line = find(&p, "source addresses of this host");
-        assert_int_equal(line->is, cases[i].n_local);
-        assert_int_equal(line->needed, cases[i].needed);
-        assert_int_equal(line->level, cases[i].level);
-        assert_int_equal(strstr(line->fix, "192.0.2.7 is not") != NULL,
-                         cases[i].level == PREFLIGHT_STOP);
-    }
-    ask.n_local_addresses = HOST_LIMITS_UNKNOWN;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_false(has_line(&p, "source addresses"));
-}
-
-static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
-{
-    struct preflight_client ask = ask_10000;
-    struct preflight p;
-
-    (void)state;
-    ask.n_tuples = 9999;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_only(&p, "source tuples", PREFLIGHT_STOP, "--source with 3 addresses");
-    assert_int_equal(find(&p, "source tuples")->is, 9999);
-    assert_int_equal(find(&p, "source tuples")->needed, 10000);
-    ask.explicit_ports = false;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_non_null(strstr(find(&p, "source tuples")->fix, "with 1 address (127.0.0.2 needs "));
-    ask.n_connections = 100000;
-    ask.n_tuples = 28232;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_non_null(strstr(find(&p, "source tuples")->fix, "--source with 2 addresses"));
-    assert_non_null(strstr(find(&p, "source tuples")->fix, "(127.0.0.2-127.0.0.3 need no setup)"));
-    ask.n_connections = 16000000;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_non_null(
-        strstr(find(&p, "source tuples")->fix, "249 addresses (127.0.0.2-127.0.0.250 "));
-    ask.explicit_ports = true;
-    ask.n_addresses = 1;
-    ask.n_tuples = 100;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_non_null(
-        strstr(find(&p, "source tuples")->fix, "160000 addresses (those of 127.0.0.0/8"));
-    ask.peer_is_here = false;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_null(strstr(find(&p, "source tuples")->fix, "127.0.0.2"));
-}
-
-static void each_port_of_the_server_has_the_tuples_of_the_kernel(void **state)
-{
-    struct preflight_client ask = ask_10000;
-    struct preflight p;
-
-    (void)state;
-    ask.n_elsewhere = 1;
-    ask.n_tuples = 9999;
-    for (int udp = 0; udp < 2; udp++)
-        for (int is_explicit = 0; is_explicit < 2; is_explicit++) {
-            ask.udp = udp;
-            ask.explicit_ports = is_explicit;
-            preflight_client(&p, &host_of_10000, &ask);
-            assert_int_equal(find(&p, "source tuples")->needed, udp || is_explicit ? 10000 : 9999);
-        }
-}
-
-static void an_address_has_the_ports_that_need_no_privilege(void **state)
-{
-    static const struct {
-        uint64_t first_port;
-        const char *fix;
-    } cases[] = {
-        {1024, "with 2 addresses"},
-        {32768, "with 4 addresses"},
-        {80, "with 2 addresses"},
-        {0, "with 2 addresses"},
-        {HOST_LIMITS_UNKNOWN, "with 2 addresses"},
-    };
-    struct preflight_client ask = ask_10000;
-    struct host_limits host = host_of_10000;
-    struct preflight p;
-
-    (void)state;
-    ask.explicit_ports = false;
-    ask.n_connections = 128000;
-    ask.n_tuples = 28232;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        host.first_unprivileged_port = cases[i].first_port;
-        preflight_client(&p, &host, &ask);
-        assert_non_null(strstr(find(&p, "source tuples")->fix, cases[i].fix));
-    }
-}
-
-static void loopback_of_ipv6_has_no_further_addresses(void **state)
-{
-    struct preflight_client ask = ask_10000;
-    struct preflight p;
-
-    (void)state;
-    ask.n_tuples = 9999;
-    ask.ipv6 = true;
-    preflight_client(&p, &host_of_10000, &ask);
-    assert_only(&p, "source tuples", PREFLIGHT_STOP, "tcpscaler-setup-client --sources adds them");
 }
 
 /* One limit made worse by one, and the line that must report it. */
@@ -345,19 +140,6 @@ static void what_is_not_known_does_not_stop(void **state)
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
-static void reset_at_the_end_needs_no_time_wait(void **state)
-{
-    struct preflight_client ask = ask_10000;
-    struct host_limits host = host_of_10000;
-    struct preflight p;
-
-    (void)state;
-    host.time_wait_buckets = host.orphans_max = 1;
-    ask.closes_with_fin = false;
-    preflight_client(&p, &host, &ask);
-    assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-}
-
 static void server_elsewhere_needs_half_of_the_sockets_here(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -444,19 +226,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_suffices_exactly_is_ok),
         cmocka_unit_test(a_warning_on_stderr_begins_with_warning),
-        cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
-        cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
-        cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
-        cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
-        cmocka_unit_test(each_port_of_the_server_has_the_tuples_of_the_kernel),
-        cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),
-        cmocka_unit_test(loopback_of_ipv6_has_no_further_addresses),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(server_is_sent_to_its_own_setup_script),
         cmocka_unit_test(a_maximum_of_0_does_not_limit_conntrack),
         cmocka_unit_test(what_is_not_known_does_not_stop),
-        cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
         cmocka_unit_test(one_shared_table_has_to_hold_all),
         cmocka_unit_test(main_thread_has_a_descriptor_for_each_thread),
