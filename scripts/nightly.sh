@@ -18,10 +18,10 @@ measure RUNS times, repeat runs that are not VALID, compare the night with previ
 (tcpreport compare --nights), and remove the oldest nights.  Only one instance per host can run at a time.
 
 With reference-server or reference-client in CONFIG it measures that program, too, in the order
-reference, candidate, candidate, reference, and judges the night by it alone (tcpreport compare).
+reference, candidate, candidate, reference, and compares the night with it alone (tcpreport compare).
 
 Each night has a directory, named after its start time (UTC):
-  summary.txt         the verdict and its grounds
+  summary.txt         the verdict and the reasons for it
   run-NN.json .hlog .txt  .server.txt
                       for each VALID run: result, histograms, summary; the server's output
   reference-NN.*      the same of the reference program
@@ -35,10 +35,9 @@ Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stde
   0    PASS: nothing is printed or mailed
   1    REGRESSION; repeated every night until it is gone or "series" or the reference in CONFIG changes; or a
        run missed a goal of --assert in client-options
-  2    INCONCLUSIVE: a run was not VALID within the allowed repeats, or could not decide a goal, the deadline
-       passed, a new series
-       begins (the fingerprint changed; it takes 7 nights), tcpreport compare is inconclusive, tcpclient or the
-       server cannot run, or an error aborted the night (stderr only)
+  2    INCONCLUSIVE: a run was not VALID within the allowed repeats, or could not decide a goal; the deadline
+       passed; the series is new (the fingerprint changed) and has fewer than 7 earlier nights; tcpreport
+       compare is inconclusive; tcpclient or the server cannot run; or an error aborted the night (stderr only)
   3    nothing measured: the preflight failed; or the command line or CONFIG is invalid (stderr only)
   4    another instance is running (stderr only)
   130  interrupted by SIGINT, SIGTERM or SIGHUP

@@ -21,7 +21,7 @@ stateful_rule() {
 
 # need_ss OPTION
 need_ss() {
-    command -v ss >/dev/null || die "$1: cannot find 'ss' of iproute2, which tells the ssh sessions that would be cut off"
+    command -v ss >/dev/null || die "$1: cannot find 'ss' of iproute2, needed to find ssh sessions that would be cut off"
 }
 
 # An ssh session through this port would hang.

@@ -278,7 +278,7 @@ raise_limits_of_siblings() {
             fi
             # shellcheck disable=SC2031 # sibling_with() has set it, here
             if [ "$limit" -gt "$is" ] && ! is_recorded "$sibling" sysctl fs.nr_open; then
-                refuse "$file: a new limit: it needs fs.nr_open from its own script: apply that with --connections $connections, too"
+                refuse "$file: a new limit: its own script has to raise fs.nr_open first: apply that with --connections $connections, too"
             else
                 write_file "$file" "$raised
 " || refuse "$file: a new limit"

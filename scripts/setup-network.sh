@@ -77,7 +77,7 @@ refuse_peers_of_ssh() {
         *) block=$item/$(bits_of "$item") ;;
         esac
         ! ss -Htn state established "( $ports ) and dst $block" 2>/dev/null | grep -q . ||
-            die "--sources: $item is or has the other end of an ssh session, which would be cut off"
+            die "--sources: $item is or includes the other end of an ssh session, which would be cut off"
     done
 }
 

@@ -33,7 +33,7 @@
       "(compare 'mem' in /proc/net/sockstat) or ulimit -v")                                        \
     X(WATCHES, "epoll limit",                                                                      \
       "raise fs.epoll.max_user_watches: all processes of the user share it")                       \
-    X(REFUSED, "refused", "nothing listens on that port, or a firewall rejects it")                \
+    X(REFUSED, "refused", "nothing listens on that port, or a firewall rejects the connection")    \
     X(UNREACHABLE, "unreachable",                                                                  \
       "check the routes, the firewall and that the source address is local")                       \
     X(PERMISSION, "not permitted",                                                                 \

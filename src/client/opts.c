@@ -229,7 +229,7 @@ static int check_assertion(struct client_opts *o, char *error)
     if (o->protocol == CLIENT_PROTOCOL_LISTEN)
         return REFUSE("--assert: conflicts with --protocol listen: nothing is queried");
     if (slo_has(&o->asserted, SLO_CONNECT) && o->connect_arrival == CLIENT_CONNECT_WINDOW)
-        return REFUSE("--assert: 'connect.' requires --connect-arrival, the times at which "
+        return REFUSE("--assert: 'connect.' requires --connect-arrival, which sets when "
                       "connections are due");
     if (slo_has(&o->asserted, SLO_CONNECT) && client_opts_uses_tls(o) &&
         !client_opts_all_use_tls(o))

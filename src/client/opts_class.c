@@ -113,8 +113,8 @@ static int check_load(struct client_opts_class *c, const struct options *table, 
     if (has_interval && has_rate)
         return REFUSE("--class: %s: interval conflicts with rate: give only one", c->name);
     if ((has_interval || has_rate) && client_opts_has_schedule(&c->opts))
-        return REFUSE("--class: %s: %s conflicts with the schedule of the run, of which each class "
-                      "has its share",
+        return REFUSE("--class: %s: %s conflicts with the schedule of the run, which the classes "
+                      "share",
                       c->name, has_interval ? "interval" : "rate");
     if (has_rate && c->opts.loop == CLIENT_LOOP_CLOSED)
         return REFUSE("--class: %s: rate conflicts with --loop closed: give an interval", c->name);
@@ -229,7 +229,7 @@ static int deal_connections(const struct client_opts *o, double sum, char *error
                                         : (uint64_t)llround(end * (double)o->connections);
         if (n_until <= n_before || n_until > o->connections)
             return REFUSE("--class: %s: share: %s of %" PRIu64
-                          " connections is none: expected at least one",
+                          " connections rounds to none: expected at least one",
                           c->name, c->share_text, o->connections);
         c->n_connections = (uint32_t)(n_until - n_before);
         n_before = n_until;

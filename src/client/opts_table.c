@@ -62,7 +62,7 @@ static const struct option_row rows[] = {
     {"find-range", 0, OPTION_TEXT, FIELD(find_range), "MIN-MAX",
      "with --find: try only loads from MIN to MAX, e.g. 1k-100k (required)", 0, 0, NULL},
     {"find-width", 0, OPTION_TEXT, FIELD(find_width), "PERCENT",
-     "distance of the bounds at which the search ends (default: 2%)", 0, 0, NULL},
+     "end the search when the bounds are this close (default: 2%)", 0, 0, NULL},
     {"find-time", 0, OPTION_DURATION, FIELD(find_time_ns), "TIME",
      "end each search, confirmation included, within TIME (default: 7m)", UNITS_NS_PER_MS,
      OPTIONS_MOST_TIME_NS, NULL},

@@ -39,7 +39,7 @@ static int find_tcpreport(char path[PATH_MAX])
     end = strrchr(self, '/');
     snprintf(path, PATH_MAX, "%.*s/tcpreport", end != NULL ? (int)(end - self) : 0, self);
     if (access(path, X_OK) != 0)
-        return log_error("--report: needs '%s': %s", path, strerror(errno));
+        return log_error("--report: requires '%s': %s", path, strerror(errno));
     return 0;
 }
 

@@ -148,15 +148,15 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
                                     plan->config.n_workers > n || !has_identities(&plan->config)))
         fit(plan, o, host, n);
     if (may_grow && plan->config.n_workers > n)
-        return log_error("--%s: takes %" PRIu32 " threads, each with a connection from the start: "
-                         "expected at least as many connections to begin with",
+        return log_error("--%s: needs %" PRIu32 " threads, each with a connection from the start: "
+                         "expected at least as many connections at the start",
                          o->find == CLIENT_FIND_NONE ? "max-connections"
                                                      : client_opts_limit_option(o),
                          plan->config.n_workers);
     if (!has_identities(&plan->config))
         return log_error(
             "--proxy-source: invalid value '%s': expected an identity for each of %" PRIu32
-            " connections; each address has %u",
+            " connections; each address provides %u",
             o->proxy_source, plan->config.n_connections, IDENTITY_PORTS);
     return 0;
 }

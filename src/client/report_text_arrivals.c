@@ -42,6 +42,6 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
     }
     fputs("  open lag: until the socket() call; secured: until the end of the TLS handshake;\n"
           "  answered: until the first answer; from open: from the socket() call to the first "
-          "answer;\n  connections that did not get so far count as slower than all others\n",
+          "answer;\n  connections that did not get that far count as slower than all others\n",
           out);
 }

@@ -265,7 +265,7 @@ static const char *deaf_remedy(const struct diagnosis_input *in)
                      "hangs" REPLACED;
     if (2 * count_cut_off(in) < in->deaf)
         return all ? "the server hangs"
-                   : "a thread of the server hangs, or a backend of a proxy" REPLACED;
+                   : "a thread of the server hangs, or a proxy's backend does" REPLACED;
     return all ? "the network path is broken, or the server's host is down"
                : "packets are lost on the way, or a NAT, firewall or load balancer dropped their "
                  "state" REPLACED;

@@ -246,8 +246,8 @@ static void note_ends_of_range(const struct run_group *a, const struct run_group
     const size_t n = run_group_n_at_least(a) + run_group_n_at_least(b);
 
     if (n > 0)
-        log_error("note: %zu of %zu runs found no limit within --find-range: changes beyond it are "
-                  "not seen",
+        log_error("note: %zu of %zu runs found no limit within --find-range: changes beyond it go "
+                  "unnoticed",
                   n, a->n_valid + b->n_valid);
 }
 

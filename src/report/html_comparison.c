@@ -116,7 +116,7 @@ static void print_metrics(const struct html_report *r, struct values *v)
     if (has_begun)
         html_table_end(r->out);
     else
-        fputs("<p class=\"soft\">No metric is known of both this run and an earlier one.</p>\n",
+        fputs("<p class=\"soft\">No metric is known for both this run and an earlier one.</p>\n",
               r->out);
 }
 

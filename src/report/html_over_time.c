@@ -79,7 +79,7 @@ static const char *rate_caption(const struct rates *rates)
                : "Queries sent and answered per second, by the time of sending and of the answer.";
 }
 
-static const char too_few[] = "<p class=\"soft\">Too little for a picture.</p>\n";
+static const char too_few[] = "<p class=\"soft\">Too few values for a picture.</p>\n";
 
 static void print_history(struct html_report *r, const struct history *h)
 {

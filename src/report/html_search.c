@@ -131,7 +131,7 @@ static void print_trials(FILE *out, const struct json_object *search)
     }
     html_table_end(out);
     if (result_element(search, "trials", n) != NULL)
-        html_printf(out, "The first %zu trials; the result as JSON has all.\n", n);
+        html_printf(out, "The first %zu trials; the JSON result has all of them.\n", n);
 }
 
 void html_search(struct html_report *r)

@@ -42,7 +42,7 @@ static int read_result(struct recording *r, struct lines *l)
     if (fclose(whole) != 0)
         log_error("%s: out of memory", l->path);
     else if (n_bytes > (size_t)RESULT_MOST_MIB << 20)
-        log_error("%s: larger than %d MiB, so it is no result", l->path, RESULT_MOST_MIB);
+        log_error("%s: larger than %d MiB, so it is not a result", l->path, RESULT_MOST_MIB);
     else if (lines_end(l) == 0 && (r->result = result_parse(text, n_bytes, error)) == NULL)
         log_error("%s: %s", l->path, error);
     free(text);

@@ -237,14 +237,14 @@ struct json_object *result_parse(const char *text, size_t n_bytes, char error[RE
     if (program == NULL || !result_u64(result, "schema", &schema))
         (void)REFUSE("valid JSON, but not a result of tcpclient");
     else if (strcmp(program, "tcpclient") != 0 && strcmp(program, "tcpreport") != 0)
-        (void)REFUSE("a result of %.40s: expected one of tcpclient", program);
+        (void)REFUSE("a result of %.40s, not of tcpclient", program);
     else if (schema != RESULT_SCHEMA)
         (void)REFUSE("unsupported schema %llu: expected %d", (unsigned long long)schema,
                      RESULT_SCHEMA);
     else if ((state = state_in_progress(result)) != NULL)
-        (void)REFUSE("a run that is %s: expected the result of one that has ended", state);
+        (void)REFUSE("the run was still %s: expected the result of a run that has ended", state);
     else if ((missing = lacks(result)) != NULL)
-        (void)REFUSE("incomplete result: %s is missing, or not of its type", missing);
+        (void)REFUSE("incomplete result: %s is missing or has the wrong type", missing);
     else
         return result;
     json_object_put(result);

@@ -149,7 +149,7 @@ int watch_file_join(struct json_object *result, const char *path)
     if (!failed && result_time_ns(result, "measured_from") == 0)
         failed = log_error("--watch: the result does not say when its measurement began");
     if (!failed && trim(&series, &run) == 0)
-        failed = log_error("--watch: %s: no samples of the time of the run", path);
+        failed = log_error("--watch: %s: no samples from the time of the run", path);
     if (!failed) {
         add_queries(&series, &run);
         cost = cost_of(file, &series, &run);

@@ -198,7 +198,7 @@ def test_searches_without_a_limit_are_noted():
     for name in now[:3]:
         change(name, search={"status": "at-least"})
     r = report("compare", *before, "--", *now)
-    check_equal(r.stderr, "tcpreport: note: 3 of 20 runs found no limit within --find-range: changes beyond it are not seen\n", "note")
+    check_equal(r.stderr, "tcpreport: note: 3 of 20 runs found no limit within --find-range: changes beyond it go unnoticed\n", "note")
 
 
 def test_file_on_both_sides_is_named():

@@ -215,7 +215,7 @@ def test_capacities_of_earlier_searches_are_beside_this_one():
     rows = rows_of(page_of(paths[0], earlier=paths[1:]), "This run and the earlier ones")
     check_equal({name: row[:5] for name, row in rows.items() if name != "metric"},
                 {"capacity": ["21,000 q/s", "15,000 q/s", "10,000 q/s", "20,000 q/s", "+40.00 %"]}, "capacities")
-    check("No metric is known of both" in page_of(files(0)[0], earlier=paths[1:]), "a search and no search")
+    check("No metric is known for both" in page_of(files(0)[0], earlier=paths[1:]), "a search and no search")
     change(paths[1], search={"find": "connections", "unit": "connections"})
     rows = rows_of(page_of(paths[0], earlier=paths[1:]), "This run and the earlier ones")
     check_equal(rows["capacity"][:5], ["21,000 q/s", "10,000 q/s", "10,000 q/s", "10,000 q/s", "+110.00 %"], "without one in connections")
@@ -308,7 +308,7 @@ def test_outcomes_have_remedies():
     text = page_of(path)
     rows = rows_of(text, "How connections ended")
     check_equal(rows["run/finished"], ["5", ""], "nothing is wrong")
-    check_equal(rows["connect/refused"], ["45", "nothing listens on that port, or a firewall rejects it"], "refused")
+    check_equal(rows["connect/refused"], ["45", "nothing listens on that port, or a firewall rejects the connection"], "refused")
     check_equal(rows_of(text, "What limited the connections")["backlog"], ["45", "45 overflows", "raise it"], "limit")
 
 

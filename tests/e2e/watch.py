@@ -221,7 +221,7 @@ def test_samples_of_another_host_are_joined_by_time():
         row[at] -= 3600 * 10**9
     with open(samples, "w") as f:
         json.dump(document, f)
-    for file, words in ((samples, "no samples of the time of the run"), (run, "expected a file of tcpreport watch"),
+    for file, words in ((samples, "no samples from the time of the run"), (run, "expected a file of tcpreport watch"),
                         ("/nonexistent", "cannot read")):
         r = report("show", run, "--watch", file)
         check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), r.stderr)

@@ -159,7 +159,7 @@ static void bad_classes_are_refused_with_one_line(void **state)
         {"--class name=abcdefghijklmnopq,share=100% host", "invalid name 'abcdefghijklmnopq'"},
         {"-c 4 --class name=a,share=50% --class name=a,share=50% host", "two classes"},
         {"-c 4 --class name=a,share=99% --class name=b,share=1% host",
-         "1% of 4 connections is none"},
+         "1% of 4 connections rounds to none"},
         {"--class name=a,share=100%,interval=1s,rate=5 host", "a: interval conflicts with rate"},
         {"--class name=a,share=100%,interval=x host", "--class: interval: invalid value 'x'"},
         {"--class name=a,share=100%,intervall=1s host", "did you mean 'interval'"},

@@ -240,7 +240,7 @@ static void what_is_no_result_is_refused(void **state)
         {"{\"schema\":-1,\"program\":\"tcpclient\"}", "not a result of tcpclient"},
         {"{\"schema\":1,\"program\":\"tcpclient\"}", "connections.asked is missing"},
         {"{" HEAD ",\"state\":\"paused\",\"verdict\":null}",
-         "a run that is paused: expected the result of one that has ended"},
+         "the run was still paused: expected the result of a run that has ended"},
         {"{" HEAD ",\"state\":\"ended\",\"verdict\":null}", "connections.asked is missing"},
         {RESULT(HEAD, "null", "VALID", "-7"), "queries.answered is missing"},
         {RESULT(HEAD, "null", "VALID", "\"7\""), "queries.answered is missing"},
