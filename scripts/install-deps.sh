@@ -78,7 +78,8 @@ fi
 
 # --- Debian and Ubuntu ---
 
-# What is missing of the words given: the first alternative that is known.
+# Adds to $missing, for each word of which no alternative is installed, the first that the distribution has; to
+# $unknown the words of which it has none.
 find_missing() {
     for choice; do
         found=

@@ -22,7 +22,7 @@ in_kernel() {
 }
 
 # read_sysctl NAME: sets $is to the current value, with each run of blanks as one space.  Not with read, which takes a
-# byte at a time: of a sysctl the kernel gives no more than the first read(2) asks for.
+# byte at a time: the kernel returns no more of a sysctl than the first read(2) asks for.
 read_sysctl() {
     find_sysctl "$1"
     is=$(tr -s '\t ' ' ' <"$sysctl")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * messages: stderr, written so that nobody who does not read it holds up the program.
  *
- * What is not read in time is dropped, line by line; how many lines were lost is said once stderr
- * takes text again. */
+ * Lines that are not read in time are dropped; once stderr takes text again, a line says how many
+ * were lost. */
 #ifndef TCPSCALER_BASE_MESSAGES_H
 #define TCPSCALER_BASE_MESSAGES_H
 

@@ -5,8 +5,8 @@
  * complete (base/replacement.h), and leaves it as it was if it fails.  A log is written line by
  * line during the run.
  *
- * Text written to `stream` waits for a reader that does not read, until shutdown is requested
- * (base/writing.h); what is not written then is dropped.  output_put() never waits. */
+ * Text written to `stream` waits for a slow reader until shutdown is requested (base/writing.h);
+ * text not written by then is dropped.  output_put() never waits. */
 #ifndef TCPSCALER_BASE_OUTPUT_H
 #define TCPSCALER_BASE_OUTPUT_H
 

@@ -47,8 +47,8 @@ int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns);
 int client_steer_trial(struct client_steer *s, double qps, uint64_t discard_ns,
                        uint64_t duration_ns, uint64_t *at_ns);
 
-/* Ends the trial: from *at_ns on nothing becomes due.  What does so before is measured as the trial
- * has it.  Returns like client_steer_rate(). */
+/* Ends the trial: from *at_ns on nothing becomes due.  Queries due before that are measured or not
+ * as in the rest of the trial.  Returns like client_steer_rate(). */
 int client_steer_trial_end(struct client_steer *s, uint64_t *at_ns);
 
 /* Whether all workers have applied the newest targets. */

@@ -3,8 +3,8 @@
  * known: N. R. Draper and H. Smith, "Applied Regression Analysis", 3rd edition, sections 1.3 and
  * 1.4.  Pure.
  *
- * The interval assumes independent errors.  Memory grows in steps, whose errors are not quite: it
- * is a lower bound of the uncertainty. */
+ * The interval assumes independent errors.  Memory grows in steps, whose errors are not quite
+ * independent: the interval is a lower bound of the uncertainty. */
 #ifndef TCPSCALER_MEASURE_SLOPE_H
 #define TCPSCALER_MEASURE_SLOPE_H
 

@@ -123,8 +123,8 @@ static inline void tally_add(tally_count *count, uint64_t n)
     atomic_store_explicit(count, tally_get(count) + n, memory_order_relaxed);
 }
 
-/* The same, for a count that is read before others: what was added to those earlier is seen by who
- * reads this one with memory_order_acquire. */
+/* The same, for a count that is read before others: a thread that reads this one with
+ * memory_order_acquire also sees all that was added to the others earlier. */
 static inline void tally_add_last(tally_count *count, uint64_t n)
 {
     atomic_store_explicit(count, tally_get(count) + n, memory_order_release);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * lines: reads a file line by line, as getline(3) does, but refuses lines longer than 64 MiB: a
- * file that is none of ours must not take all memory. */
+ * file that tcpclient did not write must not use up the memory. */
 #ifndef TCPSCALER_REPORT_LINES_H
 #define TCPSCALER_REPORT_LINES_H
 

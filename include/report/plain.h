@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * plain: text of a file for a terminal: somebody else may have put escape sequences or lines of our
- * own into it.  Pure. */
+ * plain: makes text from a file safe to print on a terminal: somebody may have put escape
+ * sequences, or lines that imitate ours, into it.  Pure. */
 #ifndef TCPSCALER_REPORT_PLAIN_H
 #define TCPSCALER_REPORT_PLAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * result_figures: what a result says of its run.  Of a struct json_object from result_parse(). */
+ * result_figures: what a result, a struct json_object from result_parse(), says about its run. */
 #ifndef TCPSCALER_REPORT_RESULT_FIGURES_H
 #define TCPSCALER_REPORT_RESULT_FIGURES_H
 

@@ -28,7 +28,7 @@
  * plus this are given up. */
 #define PATIENCE_NS UNITS_NS_PER_S
 
-/* A trial whose goals are missed for good is not ended so shortly before its end. */
+/* A trial whose goals can no longer be met runs to its end if less than this is left. */
 #define WORTH_ENDING_NS UNITS_NS_PER_S
 
 /* Arrivals are random: there may be more of them than the rate says, by this factor. */
@@ -205,7 +205,7 @@ static uint64_t n_under_way(const struct client_find *f)
                                      : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
 }
 
-/* Ends a trial whose goals are missed for good, which leaves time for others. */
+/* Ends a trial whose goals can no longer be met, which leaves time for others. */
 static void end_lost_trial(struct client_find *f, uint64_t now_ns)
 {
     const double length_s = (double)f->order.duration_ns / (double)UNITS_NS_PER_S;

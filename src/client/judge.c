@@ -135,7 +135,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
     r->doubts = verdict_judge(in);
 }
 
-/* Tuples in TIME_WAIT that were so before the run and could not be reused. */
+/* Tuples that were in TIME_WAIT before the run and could not be reused. */
 static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
 {
     if (!r->has_sockets || plan->sources.n_time_wait == HOST_LIMITS_UNKNOWN)

@@ -20,7 +20,7 @@
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-/* Sum of shares that differs from 1 by no more is due to rounding: 33.3%, three times. */
+/* A sum of shares that differs from 1 by no more than this is due to rounding: 3 times 33.3%. */
 #define ROUNDING 0.002
 
 _Static_assert(OPTIONS_SECTION_MOST <= CLIENT_CLASS_MOST, "each section is a class");

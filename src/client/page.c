@@ -176,7 +176,7 @@ static bool is_file(const char *path)
     return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
 }
 
-/* Waits for tcpreport, which a request to stop ends.  Returns 0, or -1 with errno. */
+/* Waits for tcpreport to end; a request to stop kills it.  Returns 0, or -1 with errno. */
 static int await(pid_t pid, int *status)
 {
     static const struct timespec pause = {.tv_nsec = 10 * 1000000L};

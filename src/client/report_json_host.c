@@ -10,7 +10,7 @@
 #include <math.h>
 #include <sys/utsname.h>
 
-/* Rows of the result: of a long run at greater distances than it was sampled. */
+/* Limit on rows in the result: those of a long run are further apart than its samples. */
 enum { MOST_SAMPLES = 200 };
 
 static void put_under_load(struct json *j, const char *key, const struct client_result *r,

@@ -96,7 +96,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     fputc('\n', out);
 }
 
-/* Nothing if all that is known is that this host or the server is. */
+/* Prints nothing if all that is known is that this host, or the server, was the limit. */
 static void print_bound(FILE *out, const struct client_find *f)
 {
     struct client_find_evidence e;

@@ -52,7 +52,7 @@ int server_stats_read(struct server_stats *s, const char *address,
     return s->is_known ? 0 : -1;
 }
 
-/* Without a start time, in versions that do not have it, only counters that fell tell. */
+/* Older versions report no start time: only a counter that has fallen shows a restart of them. */
 static bool was_restarted(const struct server_stats *earlier, const struct server_stats *later)
 {
     return later->started_s != earlier->started_s || later->accepted < earlier->accepted;

@@ -12,7 +12,7 @@
 /* Older steps have been sent or are late; only their mean is kept. */
 #define PAST_NS UNITS_NS_PER_S
 
-/* A smaller part of a mean is what rounding left of a difference of two. */
+/* A part of the mean that is smaller than this is the rounding error of a difference. */
 #define ROUNDING 1e-9
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,

@@ -5,8 +5,8 @@
 /* Measured on Linux 6.18 (x86-64), both ends on one machine, connections proven and idle: MemFree
  * fell by 885 MB for 100,000 of them.  Slab takes 8.06 kB of it, on each side a socket 2,521, its
  * inode 862, file 195, dentry 195, epoll item 128 and wait queue entry 64, for a bound port 128;
- * 0.23 kB are page tables, descriptor tables and slabs in part empty.  A cgroup is charged for
- * objects, not for what is empty of their slabs.  The programs' part is the growth of their
+ * 0.23 kB are page tables, descriptor tables and partly empty slabs.  A cgroup is charged for
+ * objects, not for the unused part of their slabs.  The programs' part is the growth of their
  * resident memory from 100,000 to 300,000 connections. */
 enum end { CLIENT, SERVER };
 
@@ -17,7 +17,7 @@ static const uint64_t kernel_bytes[][2] = {
     [MEMORY_OF_PROCESS] = {0, 0},
 };
 
-/* Of a UDP socket, likewise: slab grew by 2,765 bytes for each of 30,000. */
+/* The same for a UDP socket: slab grew by 2,765 bytes for each of 30,000. */
 static const uint64_t udp_kernel_bytes[] = {
     [MEMORY_OF_MACHINE] = 2900,
     [MEMORY_OF_CGROUP_V1] = 2765,

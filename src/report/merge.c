@@ -126,7 +126,7 @@ static bool lists_what_occurred(const char *key)
     return false;
 }
 
-/* What only one of them has did not occur in the other; or it is unknown there, and of both. */
+/* A key that one of them lacks did not occur there; or it is unknown there, and so for both. */
 static struct json_object *merge_objects(const char *key, struct json_object *a,
                                          struct json_object *b, bool counts)
 {

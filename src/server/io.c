@@ -248,7 +248,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         return;
     }
     n = receive(c, fd);
-    /* a worker that stood still is told of the timeout alone, even if there are data */
+    /* after a stall only the timeout is reported, even if data have arrived meanwhile */
     if (n == 0 && c->open && (what & EV_READ) == 0)
         close_idle(c, phase_of(c));
     if (n == 0)

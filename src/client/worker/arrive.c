@@ -51,7 +51,7 @@ struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
     slot = a->free[--a->n_free];
     c = &t->conns[slot];
     client_slots_forget(a->slots, slot);
-    c->settled = true; /* it is none of those that the run begins with */
+    c->settled = true; /* the run does not begin with this one */
     tally_add(&t->figures->n_requested, 1);
     tally_add(&t->figures->n_arriving, 1);
     if (memory_watch_take(t->config->memory))

@@ -150,7 +150,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
     struct client_conn *c = arg;
     const int error = sock_error(fd);
 
-    /* a worker that stood still is told of the timeout alone, even if the connect has succeeded */
+    /* after a stall only the timeout is reported, even if the connect has succeeded meanwhile */
     if (error == 0 && (what & EV_TIMEOUT) && !sock_is_connected(fd))
         client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_TIMEOUT}, ETIMEDOUT);
     else if (error == 0)
@@ -222,8 +222,8 @@ static ssize_t receive_stamped(struct client_transport *t, int fd)
     return n;
 }
 
-/* Makes one receive call.  Returns whether there may be more to read: where that is told once
- * only (client_io_tell_again()), unless it has been seen that there is nothing. */
+/* Makes one receive call.  Returns whether there may be more to read: after a full buffer or, where
+ * readability is reported only once (client_io_tell_again()), after any data. */
 static bool receive(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
@@ -281,7 +281,7 @@ static void receive_rest(struct client_conn *c, int fd)
         process_received(c, received, (size_t)n, plain, clock_now_ns());
 }
 
-/* An ICMP message about an earlier datagram is reported by the socket's next call, whichever. */
+/* The socket's next call, whichever it is, reports an ICMP message about an earlier datagram. */
 static void datagrams_broken(struct client_conn *c, enum outcome_phase phase, int error)
 {
     client_udp_receive_rest(c, event_get_fd(&c->event));

@@ -34,10 +34,10 @@ static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
     return b;
 }
 
-/* Reading stays enabled, and so does the timeout of the greeting.  Room is told edge-triggered:
- * where TCP has no memory for it (net.ipv4.tcp_mem), a socket that refuses data is still called
- * writable; with EV_ET the next call comes once an acknowledgement has freed some.  UDP takes its
- * memory elsewhere.  Returns 0 or an errno. */
+/* Reading stays enabled, and so does the timeout of the greeting.  Writability is edge-triggered:
+ * when TCP runs out of memory (net.ipv4.tcp_mem), epoll calls a socket writable that refuses data;
+ * with EV_ET the next event comes once an acknowledgement has freed some.  UDP takes its memory
+ * elsewhere.  Returns 0 or an errno. */
 static int watch_writable(struct client_conn *c, bool writable)
 {
     const int edge = c->transport->udp == NULL ? EV_ET : 0;

@@ -15,7 +15,7 @@ enum { MAX_RECEIVES_PER_WAKEUP = 8 };
 /* The last datagrams of a broken connection get their own buffer: the worker's may be in use. */
 enum { REST_BYTES = 4096 };
 
-/* Limit on errors in a row before one of them. */
+/* Limit on errors in a row before a datagram is received. */
 enum { MOST_ERRORS = 8 };
 
 _Static_assert(DATAGRAMS_MOST_RECEIVED *DATAGRAMS_ROOM_BYTES == CLIENT_RECEIVE_BYTES,
@@ -103,7 +103,7 @@ int client_udp_receive(struct client_conn *c, int fd)
     return 0;
 }
 
-/* An ICMP error comes before the datagrams that are queued, and is cleared when told. */
+/* An ICMP error is reported before the queued datagrams, and only once. */
 static ssize_t receive_behind_errors(int fd, void *data, size_t n_bytes)
 {
     ssize_t n = -1;
