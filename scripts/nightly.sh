@@ -131,7 +131,7 @@ tell() {
     [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(tail -n 1 "$night/mail.txt")" >&2
 }
 
-# The last run as a page, for those who ask what was wrong.  Without one nothing else changes.
+# Writes a page about the last run, which shows what was wrong.  If that fails, nothing else changes.
 write_page() {
     last=$(find "$night" -maxdepth 1 -name 'run-*.json' -size +0 | sort | tail -n 1)
     [ -n "$last" ] || return 0
@@ -198,7 +198,7 @@ goals() {
     [ -n "$goals" ]
 }
 
-# --assert is about the candidate: goals that a VALID run of the reference misses do not matter.
+# --assert judges the candidate: goals that a VALID run of the reference misses do not matter.
 is_valid_reference() {
     case $1 in
     reference-*) grep -q '^Verdict  *VALID' "$night/$1.txt" && ! grep -q '^ *BUG ' "$night/$1.txt" && { goals "$1" missed || goals "$1" undecided; } ;;

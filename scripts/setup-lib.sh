@@ -169,11 +169,11 @@ common_usage() {
   --revert-after TIME
                     with --apply: revert automatically after TIME (90s, 30m, 2h; without a unit:
                     seconds), even if the session has ended; another --apply with this option
-                    restarts the timer, one without leaves it running
+                    restarts the timer; one without it leaves the timer running
   --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
-  --lock-wait S     if another of these scripts is changing this host, wait S seconds for it
-                    (default: 60), then exit with 3
+  --lock-wait S     if another of these scripts is changing this host, wait up to S seconds for it
+                    (default: 60); if it is still running then, exit with 3
   --state FILE      the state file (default: $volatile/$script.state; with --persist
                     $durable/$script.state)
   -- COMMAND...     then run COMMAND with the fd limit raised for N connections (a script cannot raise
@@ -205,7 +205,7 @@ refuse() {
     refused=$((refused + 1))
 }
 
-# A change as a command line.
+# Prints a change as a command line.
 print_command() {
     case $1 in
     write_sysctl) echo "sysctl -w $2='$3'" ;;

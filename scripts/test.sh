@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Installs missing dependencies, builds and runs the tests.  As root, no test is skipped.
 #   scripts/test.sh [release|asan|tsan]   the C code (default: release)
-#   scripts/test.sh PRESET parts          of these, the unit tests, fuzz corpus and simulations
-#   scripts/test.sh PRESET programs       of these, the others
+#   scripts/test.sh PRESET parts          only the unit tests, fuzz corpus and simulations
+#   scripts/test.sh PRESET programs       only the rest
 #   scripts/test.sh scripts               scripts/, fleet/ and packaging/
 #   scripts/test.sh truth                 the tests that measure time, one by one, on a machine that does nothing else
 #   scripts/test.sh unit [PRESET]         builds and runs the unit tests of what has changed, and nothing else
@@ -43,7 +43,7 @@ set_session_nice() {
     (echo "$1" >/proc/self/autogroup) 2>/dev/null || true
 }
 
-# As root: whatever else runs here waits for these processes and, where sessions share the CPUs, for this session.
+# As root: all other processes wait for these and, where sessions share the CPUs, for this session.
 come_first() {
     renice -n -20 -p $$ >/dev/null 2>&1 || true
     session_nice=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null) || true

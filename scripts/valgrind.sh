@@ -3,7 +3,7 @@
 # Runs the unit tests under valgrind's memcheck.  Prints its output for tests with an error or a leak, and how many
 # ran; exit code 1 if there is any.  Ignores whether the tests pass: under valgrind a long double has 64 bits, which
 # makes two of them fail half-way and leak.
-#   scripts/valgrind.sh [TEST ...]      TEST: as workload/pacer; without, all
+#   scripts/valgrind.sh [TEST ...]      TEST: such as workload/pacer (default: all)
 set -eu
 case ${1:-} in
 -*)
