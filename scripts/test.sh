@@ -43,7 +43,7 @@ set_session_nice() {
     (echo "$1" >/proc/self/autogroup) 2>/dev/null || true
 }
 
-# As root: all other processes wait for these and, where sessions share the CPUs, for this session.
+# As root: gives these processes and, where sessions share the CPUs, this session precedence over whatever else runs here.
 come_first() {
     renice -n -20 -p $$ >/dev/null 2>&1 || true
     session_nice=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null) || true

@@ -30,7 +30,7 @@ static const struct option_row merge_rows[] = {
 
 static const struct option_row compare_rows[] = {
     {"min-runs", 0, OPTION_COUNT, FIELD(min_runs), "N",
-     "inconclusive with fewer VALID runs on a side (default: 10)", 1, 100000, NULL},
+     "require N VALID runs on each side, else INCONCLUSIVE (default: 10)", 1, 100000, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "compare even if settings or hosts differ", 0, 0,
      NULL},
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
