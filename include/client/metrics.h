@@ -7,8 +7,8 @@
 #include "client/worker/config.h"
 #include "measure/openmetrics.h"
 
-/* Prints all metrics of a snapshot.  Those of datagrams only with UDP, those of classes only with
- * --class. */
+/* Prints all metrics of a snapshot.  Those of datagrams only with UDP, those of messages only with
+ * --protocol listen; likewise those of TLS, of PROXY headers and of classes. */
 void client_metrics(struct openmetrics *m, const struct client_config *config,
                     const struct client_result *r);
 

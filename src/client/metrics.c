@@ -66,6 +66,39 @@ static void put_datagrams(struct openmetrics *m, const struct client_config *con
                         config->knows_drops ? tally_get(&r->tally.datagrams.dropped) : UINT64_MAX);
 }
 
+/* Their lag is in the histograms, as that of queries is. */
+static void put_messages(struct openmetrics *m, const struct tally_push *p)
+{
+    put_count(m, "tcpclient_messages_before", "Messages received that were due earlier.",
+              &p->before);
+    put_count(m, "tcpclient_messages_measured",
+              "Messages received that were due in the measurement.", &p->measured);
+    put_count(m, "tcpclient_messages_after", "Messages received that were due later.", &p->after);
+    put_count(m, "tcpclient_messages_lost", "Messages missing between others of a connection.",
+              &p->lost);
+    put_count(m, "tcpclient_messages_duplicate", "Messages received again.", &p->duplicate);
+    put_count(m, "tcpclient_messages_damaged", "Messages corrupted or truncated.", &p->damaged);
+    put_count(m, "tcpclient_messages_negative",
+              "Messages received before they were due: the clocks disagree.", &p->negative);
+    put_count(m, "tcpclient_connections_unfinished", "Connections not read to the end.",
+              &p->unfinished);
+}
+
+static void put_tls(struct openmetrics *m, const struct client_result *r)
+{
+    put_count(m, "tcpclient_tls_handshakes", "TLS handshakes completed.",
+              &r->tally.connections.secured);
+    put_count(m, "tcpclient_tls_handshakes_resumed", "TLS handshakes that resumed a session.",
+              &r->tally.connections.resumed);
+}
+
+static void put_proxy(struct openmetrics *m, const struct client_result *r)
+{
+    put_count(m, "tcpclient_proxy_headers", "PROXY headers sent.", &r->tally.headers);
+    put_count(m, "tcpclient_proxy_header_bytes", "Bytes of PROXY headers sent.",
+              &r->tally.header_bytes);
+}
+
 static void put_classes(struct openmetrics *m, const struct client_config *config,
                         const struct client_result *r)
 {
@@ -105,6 +138,12 @@ void client_metrics(struct openmetrics *m, const struct client_config *config,
     put_queries(m, r);
     if (config->socket.datagrams)
         put_datagrams(m, config, r);
+    if (config->listens)
+        put_messages(m, &r->tally.push);
+    if (config->tls != NULL)
+        put_tls(m, r);
+    if (config->proxy != PROXY_HEADER_NONE)
+        put_proxy(m, r);
     if (config->n_classes > 0)
         put_classes(m, config, r);
     openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_rate_asked",

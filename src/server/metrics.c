@@ -77,6 +77,19 @@ void server_metrics(struct openmetrics *m, const struct server_result *r)
                            r->total.closed);
     put_each(m, r, "tcpserver_proxy_headers", "Complete PROXY headers.",
              offsetof(struct server_tally, headers));
+    put_each(m, r, "tcpserver_proxy_headers_local", "PROXY headers that name no client.",
+             offsetof(struct server_tally, headers_local));
+    put_each(m, r, "tcpserver_proxy_header_bytes", "Bytes of PROXY headers received.",
+             offsetof(struct server_tally, header_bytes));
+    put_each(m, r, "tcpserver_tls_handshakes", "TLS handshakes completed.",
+             offsetof(struct server_tally, secured));
+    put_each(m, r, "tcpserver_tls_handshakes_resumed", "TLS handshakes that resumed a session.",
+             offsetof(struct server_tally, resumed));
+    put_each(m, r, "tcpserver_messages_pushed", "Messages pushed, without greetings.",
+             offsetof(struct server_tally, pushed));
+    put_each(m, r, "tcpserver_messages_dropped",
+             "Messages dropped because the subscriber's socket was full.",
+             offsetof(struct server_tally, push_dropped));
     put_each(m, r, "tcpserver_received_bytes", "Bytes received, without PROXY headers.",
              offsetof(struct server_tally, bytes_received));
     put_each(m, r, "tcpserver_sent_bytes", "Bytes sent.",

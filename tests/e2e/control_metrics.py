@@ -4,7 +4,8 @@
 import urllib.parse
 import urllib.request
 
-from control_api import *
+from authority import Authority
+from identities import *
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 
@@ -19,6 +20,57 @@ def test_metrics_are_well_formed():
         check_equal((r.returncode, r.stdout + r.stderr), (0, ""), "promtool on the text form")
         check("# EOF" not in text, "the text form has no end")
         check(metrics(address, "-H", f"Accept: {OPENMETRICS}")[0].endswith("# EOF\n"), "OpenMetrics has one")
+    run.stop()
+
+
+def total(values, name):
+    """Over all threads."""
+    return sum(value for key, value in values.items() if key.split("{")[0] == name)
+
+
+def check_in_between(address, names, figures):
+    """The metrics lie between the figures of /stats read before and after: they only grow."""
+    least = figures(stats(address))
+    values = metrics(address)[1]
+    most = figures(stats(address))
+    for key, name in names.items():
+        check(any(of.split("{")[0] == name for of in values), f"{name} of {address}")
+        check_between(total(values, name), least[key], most[key], name)
+
+
+def test_pushed_messages_are_in_the_metrics_of_both_sides():
+    run = Steered("--protocol", "listen", "-c", 20, server_arguments=["--push", 1000])
+    wait_for(lambda: stats(run.at_client)["push"]["measured"] > 0, "a message")
+    check_in_between(run.at_client, {key: f"tcpclient_messages_{key}_total" for key in
+                                     ("before", "measured", "after", "lost", "duplicate", "damaged", "negative")},
+                     lambda j: j["push"])
+    check_in_between(run.at_server, {"pushed": "tcpserver_messages_pushed_total",
+                                     "push_dropped": "tcpserver_messages_dropped_total"}, lambda j: j)
+    check(total(metrics(run.at_server)[1], "tcpserver_messages_pushed_total") > 0, "the server counts its messages")
+    check_equal(total(metrics(run.at_server)[1], "tcpserver_connections_active"), 20, "subscribers")
+    ask(run.at_client, "/stop")
+    check_equal(run.client.wait().json["broken_law"], None, "the program's own check")
+    run.server.stop()
+
+
+def test_handshakes_and_proxy_headers_are_in_the_metrics_of_both_sides():
+    ca = Authority()
+    cert, key = ca.sign()
+    run = Steered("-c", 30, "-r", 300, "--tls", "--tls-ca", ca.cert, *naming("v2"),
+                  server_arguments=["--proxy-protocol", "--tls-cert", cert, "--tls-key", key])
+    run.wait_until_both_agree()
+    wait_for(lambda: stats(run.at_server)["tls_handshakes"] == 30, "the server's last handshake")
+    check_in_between(run.at_client, {"handshakes": "tcpclient_tls_handshakes_total",
+                                     "resumed": "tcpclient_tls_handshakes_resumed_total"}, lambda j: j["tls"])
+    check_in_between(run.at_client, {"headers": "tcpclient_proxy_headers_total",
+                                     "header_bytes": "tcpclient_proxy_header_bytes_total"}, lambda j: j["proxy"])
+    check_in_between(run.at_server, {"tls_handshakes": "tcpserver_tls_handshakes_total",
+                                     "tls_resumed": "tcpserver_tls_handshakes_resumed_total",
+                                     "proxy_headers": "tcpserver_proxy_headers_total",
+                                     "proxy_headers_local": "tcpserver_proxy_headers_local_total",
+                                     "proxy_header_bytes": "tcpserver_proxy_header_bytes_total"}, lambda j: j)
+    values = metrics(run.at_client)[1]
+    check_equal((values["tcpclient_tls_handshakes_total"], values["tcpclient_proxy_headers_total"]), (30, 30), "connections")
     run.stop()
 
 

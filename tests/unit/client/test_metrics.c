@@ -153,6 +153,62 @@ static void datagrams_are_counted_over_udp_only(void **state)
     assert_null(strstr(text, "tcpclient_datagrams_dropped_total 2")); /* unknown */
 }
 
+static void messages_are_counted_by_listeners_only(void **state)
+{
+    struct tally_push *p = &result.tally.push;
+
+    (void)state;
+    print();
+    assert_null(strstr(text, "messages"));
+    free(text);
+    config.listens = true;
+    tally_add(&p->before, 1);
+    tally_add(&p->measured, 2);
+    tally_add(&p->after, 3);
+    tally_add(&p->lost, 4);
+    tally_add(&p->duplicate, 5);
+    tally_add(&p->damaged, 6);
+    tally_add(&p->negative, 7);
+    tally_add(&p->unfinished, 8);
+    print();
+    assert_value("tcpclient_messages_before_total", 1);
+    assert_value("tcpclient_messages_measured_total", 2);
+    assert_value("tcpclient_messages_after_total", 3);
+    assert_value("tcpclient_messages_lost_total", 4);
+    assert_value("tcpclient_messages_duplicate_total", 5);
+    assert_value("tcpclient_messages_damaged_total", 6);
+    assert_value("tcpclient_messages_negative_total", 7);
+    assert_value("tcpclient_connections_unfinished_total", 8);
+}
+
+static void handshakes_are_counted_with_tls_only(void **state)
+{
+    (void)state;
+    tally_add(&result.tally.connections.secured, 1);
+    tally_add(&result.tally.connections.resumed, 2);
+    print();
+    assert_null(strstr(text, "tls"));
+    free(text);
+    config.tls = (struct tls_context *)&config; /* any: the metrics only check whether it is set */
+    print();
+    assert_value("tcpclient_tls_handshakes_total", 1);
+    assert_value("tcpclient_tls_handshakes_resumed_total", 2);
+}
+
+static void proxy_headers_are_counted_if_they_are_sent(void **state)
+{
+    (void)state;
+    tally_add(&result.tally.headers, 1);
+    tally_add(&result.tally.header_bytes, 28);
+    print();
+    assert_null(strstr(text, "proxy"));
+    free(text);
+    config.proxy = PROXY_HEADER_V2;
+    print();
+    assert_value("tcpclient_proxy_headers_total", 1);
+    assert_value("tcpclient_proxy_header_bytes_total", 28);
+}
+
 static void each_class_has_its_counts(void **state)
 {
     static const struct client_class classes[] = {{.name = "stub"}, {.name = "resolver"}};
@@ -186,6 +242,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(counts_have_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(gauges_have_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(datagrams_are_counted_over_udp_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_are_counted_by_listeners_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(handshakes_are_counted_with_tls_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(proxy_headers_are_counted_if_they_are_sent, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(each_class_has_its_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(unanswered_queries_are_in_the_count_but_not_in_the_sum,
                                         setup, teardown),

@@ -223,6 +223,18 @@ static void metrics_have_a_sample_per_worker(void **state)
                     TOTAL(n_closed) / 101 * 100);
     assert_reported("tcpserver_proxy_headers_total{worker=\"1\"} %llu\n",
                     TOTAL(headers) / 101 * 100);
+    assert_reported("tcpserver_proxy_headers_local_total{worker=\"1\"} %llu\n",
+                    TOTAL(headers_local) / 101 * 100);
+    assert_reported("tcpserver_proxy_header_bytes_total{worker=\"1\"} %llu\n",
+                    TOTAL(header_bytes) / 101 * 100);
+    assert_reported("tcpserver_tls_handshakes_total{worker=\"1\"} %llu\n",
+                    TOTAL(secured) / 101 * 100);
+    assert_reported("tcpserver_tls_handshakes_resumed_total{worker=\"1\"} %llu\n",
+                    TOTAL(resumed) / 101 * 100);
+    assert_reported("tcpserver_messages_pushed_total{worker=\"1\"} %llu\n",
+                    TOTAL(pushed) / 101 * 100);
+    assert_reported("tcpserver_messages_dropped_total{worker=\"1\"} %llu\n",
+                    TOTAL(push_dropped) / 101 * 100);
     assert_reported("tcpserver_accept_pauses_total{worker=\"1\"} %llu\n",
                     TOTAL(accept_pauses) / 101 * 100);
     assert_reported("tcpserver_back_pressure_pauses_total{worker=\"1\"} %llu\n",
