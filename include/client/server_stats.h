@@ -10,9 +10,9 @@
 
 /* Values unknown to the server are UINT64_MAX. */
 struct server_stats {
-    bool is_known;      /* the other fields are valid */
-    bool restarted;     /* of a difference: the counts are those since the restart */
-    uint64_t started_s; /* since the epoch */
+    bool is_known;  /* the other fields are valid */
+    bool restarted; /* of a difference: the counts are those since the restart */
+    uint64_t started_epoch_ns;
     uint64_t accepted, refused, closed;
     uint64_t active; /* current; all others only grow */
     uint64_t bytes_received, bytes_sent;
@@ -24,6 +24,10 @@ struct server_stats {
  * (CONTROL_SOCKET_ERROR_BYTES) if there is no answer or it is not a tcpserver's. */
 int server_stats_read(struct server_stats *s, const char *address,
                       const struct control_token *token, int wait_ms, char *error);
+
+/* Returns whether two readings are of one process: they have the time of its start, to the
+ * nanosecond. */
+bool server_stats_same_server(const struct server_stats *a, const struct server_stats *b);
 
 /* Returns the difference between two readings, with `active` of the later one.  Of a server that
  * was restarted in between, whose counters began again, it is the later reading. */

@@ -21,7 +21,8 @@ struct client_servers {
 int client_servers_parse(struct client_servers *s, const char *list, char *error);
 
 /* Reads the counters before the first connection.  wait_ms: see control_socket_ask().  Returns 0,
- * or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES) if a server does not answer. */
+ * or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES) if a server does not answer, or has two
+ * of the addresses. */
 int client_servers_read_before(struct client_servers *s, const struct control_token *token,
                                int wait_ms, char *error);
 

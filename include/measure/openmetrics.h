@@ -17,6 +17,8 @@
 #define OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define OPENMETRICS_TEXT "text/plain; version=0.0.4; charset=utf-8"
 
+enum { OPENMETRICS_VALUE_BYTES = 32 };
+
 enum openmetrics_kind { OPENMETRICS_COUNTER, OPENMETRICS_GAUGE, OPENMETRICS_HISTOGRAM };
 
 struct openmetrics {
@@ -42,6 +44,9 @@ void openmetrics_u64(struct openmetrics *m, const char *label, const char *value
                      uint64_t value);
 void openmetrics_double(struct openmetrics *m, double value);
 
+/* A sample in seconds, with nine decimals. */
+void openmetrics_seconds(struct openmetrics *m, uint64_t ns);
+
 /* A family of one sample without labels. */
 void openmetrics_counter(struct openmetrics *m, const char *name, const char *help, uint64_t value);
 void openmetrics_gauge(struct openmetrics *m, const char *name, const char *help, uint64_t value);
@@ -56,5 +61,8 @@ void openmetrics_end(struct openmetrics *m);
 /* Returns the sum over all samples of that name in *sum, whatever their labels.  Returns 0, or -1
  * if there is none. */
 int openmetrics_sum(const char *text, const char *name, uint64_t *sum);
+
+/* Copies the text of the first sample of that name.  Returns 0, or -1 if there is none. */
+int openmetrics_value(const char *text, const char *name, char value[OPENMETRICS_VALUE_BYTES]);
 
 #endif

@@ -2,6 +2,7 @@
  * server_stats: see client/server_stats.h. */
 #include "client/server_stats.h"
 
+#include "client/start_time.h"
 #include "host/counters.h"
 #include "measure/openmetrics.h"
 
@@ -16,6 +17,17 @@ static uint64_t read_sum(const char *text, const char *name)
     return openmetrics_sum(text, name, &sum) == 0 ? sum : UINT64_MAX;
 }
 
+static uint64_t read_start(const char *text)
+{
+    char value[OPENMETRICS_VALUE_BYTES];
+    uint64_t epoch_ns;
+
+    if (openmetrics_value(text, "tcpserver_start_time_seconds", value) != 0 ||
+        start_time_parse(value, &epoch_ns) != 0)
+        return UINT64_MAX;
+    return epoch_ns;
+}
+
 static void read_all(struct server_stats *s, const char *text)
 {
     s->accepted = read_sum(text, "tcpserver_connections_accepted_total");
@@ -28,7 +40,7 @@ static void read_all(struct server_stats *s, const char *text)
     s->back_pressure_pauses = read_sum(text, "tcpserver_back_pressure_pauses_total");
     s->listen_overflows = read_sum(text, "tcpserver_listen_overflows_total");
     s->listen_drops = read_sum(text, "tcpserver_listen_drops_total");
-    s->started_s = read_sum(text, "tcpserver_start_time_seconds");
+    s->started_epoch_ns = read_start(text);
     s->is_known = s->accepted != UINT64_MAX;
 }
 
@@ -52,10 +64,16 @@ int server_stats_read(struct server_stats *s, const char *address,
     return s->is_known ? 0 : -1;
 }
 
+bool server_stats_same_server(const struct server_stats *a, const struct server_stats *b)
+{
+    return a->started_epoch_ns != UINT64_MAX && a->started_epoch_ns == b->started_epoch_ns;
+}
+
 /* Older versions report no start time: only a counter that has fallen shows a restart of them. */
 static bool was_restarted(const struct server_stats *earlier, const struct server_stats *later)
 {
-    return later->started_s != earlier->started_s || later->accepted < earlier->accepted;
+    return later->started_epoch_ns != earlier->started_epoch_ns ||
+           later->accepted < earlier->accepted;
 }
 
 struct server_stats server_stats_between(const struct server_stats *earlier,
@@ -69,7 +87,7 @@ struct server_stats server_stats_between(const struct server_stats *earlier,
     return (struct server_stats){
         .is_known = is_known,
         .restarted = restarted,
-        .started_s = later->started_s,
+        .started_epoch_ns = later->started_epoch_ns,
         .accepted = host_counters_delta(later->accepted, from->accepted),
         .refused = host_counters_delta(later->refused, from->refused),
         .closed = host_counters_delta(later->closed, from->closed),

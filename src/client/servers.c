@@ -45,11 +45,22 @@ int client_servers_parse(struct client_servers *s, const char *list, char *error
     return 0;
 }
 
+/* Under two addresses a server would count twice. */
+static int refuse_same(const struct client_servers *s, unsigned i, char *error)
+{
+    for (unsigned k = 0; k < i; k++)
+        if (server_stats_same_server(&s->before[k], &s->before[i]))
+            return REFUSE("'%.100s' and '%.100s' are one tcpserver: give one of them",
+                          s->addresses[k], s->addresses[i]);
+    return 0;
+}
+
 int client_servers_read_before(struct client_servers *s, const struct control_token *token,
                                int wait_ms, char *error)
 {
     for (unsigned i = 0; i < s->n; i++)
-        if (server_stats_read(&s->before[i], s->addresses[i], token, wait_ms, error) != 0)
+        if (server_stats_read(&s->before[i], s->addresses[i], token, wait_ms, error) != 0 ||
+            refuse_same(s, i, error) != 0)
             return -1;
     return 0;
 }

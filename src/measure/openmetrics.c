@@ -67,6 +67,14 @@ void openmetrics_double(struct openmetrics *m, double value)
     fprintf(m->out, "%s%s %.9g\n", m->family, sample_suffix(m), value);
 }
 
+void openmetrics_seconds(struct openmetrics *m, uint64_t ns)
+{
+    const uint64_t seconds = ns / UNITS_NS_PER_S, rest_ns = ns % UNITS_NS_PER_S;
+
+    fprintf(m->out, "%s%s %" PRIu64 ".%09" PRIu64 "\n", m->family, sample_suffix(m), seconds,
+            rest_ns);
+}
+
 void openmetrics_counter(struct openmetrics *m, const char *name, const char *help, uint64_t value)
 {
     openmetrics_family(m, OPENMETRICS_COUNTER, name, help);
@@ -105,27 +113,42 @@ void openmetrics_end(struct openmetrics *m)
 
 /* --- reading --- */
 
-/* A line "name value" or "name{labels} value"; labels without spaces or quoted ones. */
-static int read_sample(const char *line, const char *name, uint64_t *value)
+/* Returns the value in a line "name value" or "name{labels} value", labels without spaces or quoted
+ * ones; NULL: in another line. */
+static const char *value_in(const char *line, const char *name)
 {
     const size_t n_name = strlen(name);
     const char *end = strchrnul(line, '\n'), *at = line + n_name;
-    char *rest;
 
     if (strncmp(line, name, n_name) != 0)
-        return -1;
+        return NULL;
     if (*at == '{') {
         while (at < end && *at != '}')
             at++;
         at += at < end;
     }
     if (*at != ' ')
-        return -1;
+        return NULL;
     at += strspn(at, " ");
-    if (*at < '0' || *at > '9')
+    return *at >= '0' && *at <= '9' ? at : NULL;
+}
+
+static int read_count(const char *line, const char *name, uint64_t *count)
+{
+    const char *at = value_in(line, name);
+    char *rest;
+
+    if (at == NULL)
         return -1;
-    *value = strtoull(at, &rest, 10);
+    *count = strtoull(at, &rest, 10);
     return *rest == '\n' || *rest == '\0' || *rest == ' ' ? 0 : -1;
+}
+
+static const char *next_line(const char *text)
+{
+    const char *end = strchrnul(text, '\n');
+
+    return end + (*end == '\n');
 }
 
 int openmetrics_sum(const char *text, const char *name, uint64_t *sum)
@@ -133,12 +156,27 @@ int openmetrics_sum(const char *text, const char *name, uint64_t *sum)
     uint64_t value, all = 0;
     int found = -1;
 
-    for (; *text != '\0'; text = strchrnul(text, '\n'), text += *text == '\n')
-        if (read_sample(text, name, &value) == 0) {
+    for (; *text != '\0'; text = next_line(text))
+        if (read_count(text, name, &value) == 0) {
             all += value;
             found = 0;
         }
     if (found == 0)
         *sum = all;
     return found;
+}
+
+int openmetrics_value(const char *text, const char *name, char value[OPENMETRICS_VALUE_BYTES])
+{
+    for (; *text != '\0'; text = next_line(text)) {
+        const char *at = value_in(text, name);
+        const size_t n_bytes = at != NULL ? strcspn(at, " \n") : OPENMETRICS_VALUE_BYTES;
+
+        if (n_bytes < OPENMETRICS_VALUE_BYTES) {
+            memcpy(value, at, n_bytes);
+            value[n_bytes] = '\0';
+            return 0;
+        }
+    }
+    return -1;
 }

@@ -2,7 +2,6 @@
  * server_metrics: see server/metrics.h. */
 #include "server/metrics.h"
 
-#include "base/units.h"
 #include "measure/outcome_report.h"
 
 #include <inttypes.h>
@@ -100,8 +99,9 @@ void server_metrics(struct openmetrics *m, const struct server_result *r)
     put_each(m, r, "tcpserver_back_pressure_pauses",
              "Times reading from a connection was paused until its peer read.",
              offsetof(struct server_tally, back_pressure_pauses));
-    openmetrics_gauge(m, "tcpserver_start_time_seconds", "Start of the program, since the epoch.",
-                      r->started_epoch_ns / UNITS_NS_PER_S);
+    openmetrics_family(m, OPENMETRICS_GAUGE, "tcpserver_start_time_seconds",
+                       "Start of the program, since the epoch.");
+    openmetrics_seconds(m, r->started_epoch_ns);
     openmetrics_gauge(m, "tcpserver_paused", "Whether accepting is paused by request.",
                       r->state == SERVER_PAUSED);
     put_host(m, r);

@@ -112,7 +112,7 @@ static void restarted_server_is_named(void **state)
     struct made_up *m = *state;
     char *text;
 
-    m->servers.after[0].started_s = 60;
+    m->servers.after[0].started_epoch_ns = 60;
     text = text_of(report_text, m);
     assert_has(text, "Server       104 accepted, 1 refused, 96 active; unknown connected here");
     assert_has(text, "             restarted during the run: counts since then\n");
@@ -130,7 +130,7 @@ static void shares_of_a_restarted_server_are_unknown(void **state)
     char *text;
 
     add_backend(m);
-    m->servers.after[0].started_s = 60;
+    m->servers.after[0].started_epoch_ns = 60;
     text = text_of(report_text, m);
     assert_has(text,
                "unix:/run/b                        2        -           2       300 B        -\n");

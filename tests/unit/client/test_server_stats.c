@@ -51,9 +51,9 @@ static void counters_are_subtracted_and_the_gauge_is_the_later_one(void **state)
 static void counters_of_a_restarted_server_began_again(void **state)
 {
     const struct server_stats earlier = {
-        .is_known = true, .started_s = 1000, .accepted = 100, .bytes_sent = 50};
+        .is_known = true, .started_epoch_ns = 1000, .accepted = 100, .bytes_sent = 50};
     const struct server_stats later = {
-        .is_known = true, .started_s = 1060, .accepted = 120, .bytes_sent = 40, .active = 9};
+        .is_known = true, .started_epoch_ns = 1060, .accepted = 120, .bytes_sent = 40, .active = 9};
     struct server_stats d = server_stats_between(&earlier, &later);
 
     (void)state;
@@ -67,13 +67,26 @@ static void counters_of_a_restarted_server_began_again(void **state)
 static void without_a_start_time_a_counter_that_fell_tells(void **state)
 {
     const struct server_stats earlier = {
-        .is_known = true, .started_s = UINT64_MAX, .accepted = 100};
-    const struct server_stats later = {.is_known = true, .started_s = UINT64_MAX, .accepted = 99};
+        .is_known = true, .started_epoch_ns = UINT64_MAX, .accepted = 100};
+    const struct server_stats later = {
+        .is_known = true, .started_epoch_ns = UINT64_MAX, .accepted = 99};
 
     (void)state;
     assert_true(server_stats_between(&earlier, &later).restarted);
     assert_int_equal(server_stats_between(&earlier, &later).accepted, 99);
     assert_false(server_stats_between(&later, &earlier).restarted);
+}
+
+static void the_start_tells_one_server_from_another(void **state)
+{
+    const struct server_stats a = {.is_known = true, .started_epoch_ns = 1769903999000000001};
+    const struct server_stats b = {.is_known = true, .started_epoch_ns = 1769903999000000002};
+    const struct server_stats unknown = {.is_known = true, .started_epoch_ns = UINT64_MAX};
+
+    (void)state;
+    assert_true(server_stats_same_server(&a, &a));
+    assert_false(server_stats_same_server(&a, &b));
+    assert_false(server_stats_same_server(&unknown, &unknown));
 }
 
 static void a_sum_leaves_out_what_is_of_the_host(void **state)
@@ -118,6 +131,7 @@ int main(void)
         cmocka_unit_test(counters_are_subtracted_and_the_gauge_is_the_later_one),
         cmocka_unit_test(counters_of_a_restarted_server_began_again),
         cmocka_unit_test(without_a_start_time_a_counter_that_fell_tells),
+        cmocka_unit_test(the_start_tells_one_server_from_another),
         cmocka_unit_test(a_sum_leaves_out_what_is_of_the_host),
         cmocka_unit_test(a_difference_needs_both_readings),
     };

@@ -111,6 +111,27 @@ static void figures_are_read_back(void **state)
     free(text);
 }
 
+static void times_keep_their_nanoseconds(void **state)
+{
+    char value[OPENMETRICS_VALUE_BYTES] = "before";
+    struct openmetrics m;
+    char *text;
+
+    (void)state;
+    openmetrics_init(&m, print_open(), NULL);
+    openmetrics_gauge(&m, "x_start", "Not the one.", 1);
+    openmetrics_family(&m, OPENMETRICS_GAUGE, "x_start_seconds", "Start.");
+    openmetrics_seconds(&m, 1769903999012345678);
+    text = print_close();
+    assert_has(text, "\nx_start_seconds 1769903999.012345678\n");
+    assert_int_equal(openmetrics_value(text, "x_start_seconds", value), 0);
+    assert_string_equal(value, "1769903999.012345678");
+    assert_int_equal(openmetrics_value(text, "x_end_seconds", value), -1);
+    assert_int_equal(openmetrics_value("x 12345678901234567890123456789012\nx 7", "x", value), 0);
+    assert_string_equal(value, "7"); /* the one that there is room for */
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +139,7 @@ int main(void)
         cmocka_unit_test(older_text_for_the_others),
         cmocka_unit_test(histogram_is_cumulative),
         cmocka_unit_test(figures_are_read_back),
+        cmocka_unit_test(times_keep_their_nanoseconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

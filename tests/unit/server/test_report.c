@@ -244,7 +244,7 @@ static void metrics_have_a_sample_per_worker(void **state)
     assert_reported("\ntcpserver_resident_memory_bytes 4194304\n");
     assert_reported("\ntcpserver_tcp_memory_bytes 12288\n");
     assert_reported("\ntcpserver_paused 1\n");
-    assert_reported("\ntcpserver_start_time_seconds 1769903999\n");
+    assert_reported("\ntcpserver_start_time_seconds 1769903999.123000000\n");
     assert_reported("\ntcpserver_cpu_seconds_total 3.5\n");
     assert_reported("\ntcpserver_connections_peak 4321\n");
     assert_null(strstr(text, "tcpserver_listen_drops_total ")); /* unknown */
