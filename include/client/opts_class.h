@@ -19,6 +19,10 @@ struct client_opts_class {
     char *copy;             /* what they were read from; the settings point into it */
 };
 
+/* Refuses what classes exclude; call it before the other checks.  Returns 0, or -1 with one line in
+ * error (OPTIONS_ERROR_BYTES). */
+int client_opts_check_class_conflicts(const struct client_opts *o, char *error);
+
 /* Fills in classes and n_classes, whose memory is reused by the next call, and replaces the texts
  * of o->class by their normalized form; sets o->reconnect if a class requires it.  Call it before
  * the checks of connections and TLS.  Returns 0, or -1 with one line in error

@@ -5,6 +5,10 @@
 
 #include "client/opts_table.h"
 
+/* Refuses what a search excludes; call it before the other checks.  Returns 0, or -1 with one line
+ * in error (OPTIONS_ERROR_BYTES). */
+int client_opts_check_find_conflicts(const struct client_opts *o, char *error);
+
 /* Call it after checking the options of the load and before those of the connections, some of which
  * --find sets.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_find(struct client_opts *o, char *error);

@@ -11,6 +11,7 @@
 #include "client/start_time.h"
 #include "client/worker/config.h"
 #include "config/options_config.h"
+#include "config/options_conflict.h"
 #include "config/options_rows.h"
 #include "config/settings.h"
 #include "measure/verdict.h"
@@ -83,8 +84,8 @@ static int check_query(const struct client_opts *o, char *error)
 static int check_listen(struct client_opts *o, char *error)
 {
     static const char *const of_queries[] = {
-        "rate",   "interval", "schedule",         "stdin",     "stdin-rateslope", "arrival",
-        "select", "loop",     "queries-per-conn", "on-timeout"};
+        "rate", "interval",         "schedule",   "stdin", "stdin-rateslope", "arrival", "select",
+        "loop", "queries-per-conn", "on-timeout", "slo"};
 
     for (size_t i = 0; i < N(of_queries); i++)
         if (was_given(of_queries[i]))
@@ -99,16 +100,42 @@ static int check_listen(struct client_opts *o, char *error)
     return 0;
 }
 
-static int check_load(struct client_opts *o, char *error)
+/* What excludes what comes before what requires what, so that no message asks for an option that
+ * the next one refuses. */
+static int check_conflicts(struct client_opts *o, char *error)
 {
     if (o->protocol == CLIENT_PROTOCOL_LISTEN && check_listen(o, error) != 0)
+        return -1;
+    if (client_opts_check_find_conflicts(o, error) != 0 ||
+        client_opts_check_class_conflicts(o, error) != 0 ||
+        client_opts_check_transport(o, error) != 0 || client_opts_check_demand(o, error) != 0)
+        return -1;
+    return 0;
+}
+
+static int check_closed_loop(const struct client_opts *o, char *error)
+{
+    static const char *const schedules[] = {"schedule", "stdin", "stdin-rateslope"};
+
+    for (size_t i = 0; i < N(schedules); i++)
+        if (was_given(schedules[i]))
+            return REFUSE("--loop: 'closed' conflicts with --%s: queries follow the answers",
+                          schedules[i]);
+    if (o->class.n > 0 || was_given("interval"))
+        return 0;
+    if (was_given("rate"))
+        return REFUSE("--loop: 'closed' conflicts with --rate: give --interval");
+    return REFUSE("--loop: 'closed' requires --interval");
+}
+
+static int check_load(struct client_opts *o, char *error)
+{
+    if (o->loop == CLIENT_LOOP_CLOSED && check_closed_loop(o, error) != 0)
         return -1;
     if (check_schedule(o, error) != 0)
         return -1;
     if (was_given("interval") && was_given("rate"))
         return REFUSE("--interval: conflicts with --rate: give only one");
-    if (o->loop == CLIENT_LOOP_CLOSED && !was_given("interval") && o->class.n == 0)
-        return REFUSE("--loop: 'closed' requires --interval");
     if (check_query(o, error) != 0)
         return -1;
     if (o->busy_poll && was_given("pace") && o->pace != CLIENT_PACE_SPIN)
@@ -124,10 +151,10 @@ static int check_arrival(struct client_opts *o, char *error)
 {
     if (o->find == CLIENT_FIND_CONNECT_RATE)
         return 0;
-    if (o->connect_rate <= 0)
-        return REFUSE("--connect-arrival: requires --connect-rate, the connections per second");
     if (o->conn_schedule != NULL)
         return REFUSE("--connect-arrival: conflicts with --conn-schedule: give only one");
+    if (o->connect_rate <= 0)
+        return REFUSE("--connect-arrival: requires --connect-rate, the connections per second");
     o->window_caps = was_given("connect-window");
     return 0;
 }
@@ -147,13 +174,15 @@ static int check_connections(struct client_opts *o, char *error)
                       was_given("connections") ? "connections" : "duration");
     if (o->queries_per_conn > 0)
         o->reconnect = true;
+    if (was_given("backoff") && o->on_demand)
+        return REFUSE("--backoff: conflicts with --on-demand: the next query opens a connection");
     if (was_given("backoff") && !o->reconnect)
         return REFUSE("--backoff: requires --reconnect or --queries-per-conn");
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
     if (!was_given("prove")) /* its first query proves it, and a lost datagram proves nothing */
         o->prove = o->queries_per_conn > 0 || o->on_demand || o->transport == CLIENT_UDP;
-    return client_opts_check_demand(o, error) != 0 ? -1 : client_opts_check_transport(o, error);
+    return client_opts_check_transport(o, error); /* again: a class may use TLS */
 }
 
 static int check_proxy(const struct client_opts *o, char *error)
@@ -169,12 +198,18 @@ static int check_tls(const struct client_opts *o, char *error)
 {
     static const char *const options[] = {"tls-name", "tls-ca",      "tls-insecure",
                                           "tls-min",  "tls-ciphers", "tls-resume"};
+    const char *given = o->tls ? "tls" : NULL;
 
+    for (size_t i = 0; i < N(options) && given == NULL; i++)
+        given = was_given(options[i]) ? options[i] : NULL;
+    if (given != NULL && o->protocol == CLIENT_PROTOCOL_LISTEN)
+        return REFUSE("--%s: conflicts with --protocol listen: pushed messages are not encrypted",
+                      given);
+    if (given != NULL && o->transport == CLIENT_UDP)
+        return REFUSE("--%s: conflicts with --transport udp: TLS runs over TCP", given);
     for (size_t i = 0; i < N(options); i++)
         if (!client_opts_uses_tls(o) && was_given(options[i]))
             return REFUSE("--%s: requires --tls", options[i]);
-    if (o->tls && o->protocol == CLIENT_PROTOCOL_LISTEN)
-        return REFUSE("--tls: conflicts with --protocol listen: pushed messages are not encrypted");
     if (o->tls_insecure && o->tls_ca != NULL)
         return REFUSE("--tls-insecure: conflicts with --tls-ca: nothing would be verified");
     return 0;
@@ -191,11 +226,11 @@ static int check_control(struct client_opts *o, char *error)
         return 0;
     if (o->find != CLIENT_FIND_NONE)
         return REFUSE("--max-connections: conflicts with --find rate: --connections is the number");
-    if (o->control == NULL)
-        return REFUSE("--max-connections: requires --control");
     if (o->conn_schedule != NULL)
         return REFUSE(
             "--max-connections: conflicts with --conn-schedule: the schedule sets the maximum");
+    if (o->control == NULL)
+        return REFUSE("--max-connections: requires --control");
     if (o->max_connections < o->connections)
         return REFUSE("--max-connections: invalid value '%" PRIu64
                       "': expected at least --connections (%" PRIu64 ")",
@@ -215,6 +250,22 @@ static int check_start(struct client_opts *o, char *error)
     return 0;
 }
 
+/* Goals on connecting, without a time when each connection is due. */
+static int refuse_connect_goals(const struct client_opts *o, char *error)
+{
+    const struct options_conflict others[] = {
+        {"--on-demand", o->on_demand, "queries open the connections"},
+        {"--transport udp", o->transport == CLIENT_UDP, "a UDP socket has no handshake to time"},
+        {"--conn-schedule", o->conn_schedule != NULL, "give only one"},
+    };
+
+    if (options_refuse_conflicts("--assert: 'connect.' requires --connect-arrival, which", others,
+                                 N(others), error) != 0)
+        return -1;
+    return REFUSE("--assert: 'connect.' requires --connect-arrival, which sets when "
+                  "connections are due");
+}
+
 /* Goals on queries need some; on connecting, a time when each connection is due. */
 static int check_assertion(struct client_opts *o, char *error)
 {
@@ -229,8 +280,7 @@ static int check_assertion(struct client_opts *o, char *error)
     if (o->protocol == CLIENT_PROTOCOL_LISTEN)
         return REFUSE("--assert: conflicts with --protocol listen: nothing is queried");
     if (slo_has(&o->asserted, SLO_CONNECT) && o->connect_arrival == CLIENT_CONNECT_WINDOW)
-        return REFUSE("--assert: 'connect.' requires --connect-arrival, which sets when "
-                      "connections are due");
+        return refuse_connect_goals(o, error);
     if (slo_has(&o->asserted, SLO_CONNECT) && client_opts_uses_tls(o) &&
         !client_opts_all_use_tls(o))
         return REFUSE("--assert: 'connect.' conflicts with classes of which only some use TLS");
@@ -348,12 +398,12 @@ enum options_result client_opts_parse(struct client_opts *opts, int argc, char *
     if (result != OPTIONS_RUN)
         return result;
     resolve_conflicts(opts);
-    if (check_load(opts, error) != 0 || client_opts_check_find(opts, error) != 0 ||
-        client_opts_check_classes(opts, error) != 0 || check_connections(opts, error) != 0 ||
-        check_proxy(opts, error) != 0 || check_tls(opts, error) != 0 ||
-        check_control(opts, error) != 0 || check_start(opts, error) != 0 ||
-        check_assertion(opts, error) != 0 || check_rest(opts, error) != 0 ||
-        check_host(opts, argc - first, argv + first, error) != 0)
+    if (check_conflicts(opts, error) != 0 || check_load(opts, error) != 0 ||
+        client_opts_check_find(opts, error) != 0 || client_opts_check_classes(opts, error) != 0 ||
+        check_connections(opts, error) != 0 || check_proxy(opts, error) != 0 ||
+        check_tls(opts, error) != 0 || check_control(opts, error) != 0 ||
+        check_start(opts, error) != 0 || check_assertion(opts, error) != 0 ||
+        check_rest(opts, error) != 0 || check_host(opts, argc - first, argv + first, error) != 0)
         return OPTIONS_USAGE;
     if (opts->print_config) {
         options_print_config(table, opts, out);

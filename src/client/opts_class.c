@@ -202,7 +202,7 @@ static int read_class(struct client_opts_class *c, const struct client_opts *o,
 
 /* --- checks of all --- */
 
-static int refuse_others(const struct client_opts *o, char *error)
+int client_opts_check_class_conflicts(const struct client_opts *o, char *error)
 {
     const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
@@ -211,7 +211,7 @@ static int refuse_others(const struct client_opts *o, char *error)
         {"--max-connections", o->max_connections != 0, "shares are of a fixed number"},
     };
 
-    return options_refuse_conflicts("--class:", others, N(others), error);
+    return o->class.n > 0 ? options_refuse_conflicts("--class:", others, N(others), error) : 0;
 }
 
 /* Rounds the ends of the classes, so that their numbers add up and each is off by less than 1. */
@@ -252,8 +252,6 @@ int client_opts_check_classes(struct client_opts *o, char *error)
 {
     if (o->class.n == 0)
         return 0;
-    if (refuse_others(o, error) != 0)
-        return -1;
     for (unsigned k = 0; k < o->class.n; k++)
         if (read_class(&classes[k], o, &o->class.items[k], error) != 0)
             return -1;

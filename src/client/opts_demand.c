@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Other ways to open and reopen connections. */
-static int refuse_others(const struct client_opts *o, char *error)
+/* Other ways to open and reopen connections.  subject: --on-demand, or an option that requires it.
+ */
+static int refuse_others(const struct client_opts *o, const char *subject, char *error)
 {
     const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
@@ -25,16 +26,20 @@ static int refuse_others(const struct client_opts *o, char *error)
         {"--prove yes", o->prove == 0 && was_given("prove"), "the first query proves a connection"},
     };
 
-    return options_refuse_conflicts("--on-demand:", others, N(others), error);
+    return options_refuse_conflicts(subject, others, N(others), error);
 }
 
 int client_opts_check_demand(const struct client_opts *o, char *error)
 {
-    if (!o->on_demand && o->idle_close_ns > 0)
-        return REFUSE("--idle-close: requires --on-demand");
-    if (!o->on_demand && o->keepalive)
-        return REFUSE("--keepalive: requires --on-demand");
-    if (!o->on_demand)
-        return 0;
-    return refuse_others(o, error);
+    if (o->on_demand)
+        return refuse_others(o, "--on-demand:", error);
+    if (o->idle_close_ns > 0)
+        return refuse_others(o, "--idle-close: requires --on-demand, which", error) != 0
+                   ? -1
+                   : REFUSE("--idle-close: requires --on-demand");
+    if (o->keepalive)
+        return refuse_others(o, "--keepalive: requires --on-demand, which", error) != 0
+                   ? -1
+                   : REFUSE("--keepalive: requires --on-demand");
+    return 0;
 }

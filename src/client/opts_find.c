@@ -26,9 +26,11 @@
 
 static int refuse_without_find(char *error)
 {
-    static const char *const options[] = {"slo",      "find-range", "find-width", "find-time",
-                                          "find-out", "sweep",      "sweep-out"};
+    static const char *const options[] = {"find-range", "find-width", "find-time",
+                                          "find-out",   "sweep",      "sweep-out"};
 
+    if (was_given("slo"))
+        return REFUSE("--slo: requires --find: give the goals of a run as --assert");
     for (size_t i = 0; i < N(options); i++)
         if (was_given(options[i]))
             return REFUSE("--%s: requires --find", options[i]);
@@ -36,7 +38,7 @@ static int refuse_without_find(char *error)
 }
 
 /* The search sets the load and its duration. */
-static int refuse_other_loads(const struct client_opts *o, char *error)
+int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
 {
     static const char *const others[] = {"interval",        "schedule",        "stdin",
                                          "stdin-rateslope", "duration",        "warmup",
@@ -45,9 +47,13 @@ static int refuse_other_loads(const struct client_opts *o, char *error)
     static const char *const of_connect_rate[] = {"rate", "connections", "connect-rate",
                                                   "connect-window", "prove"};
 
+    if (o->find == CLIENT_FIND_NONE)
+        return 0;
     for (size_t i = 0; i < N(others); i++)
         if (was_given(others[i]))
             return REFUSE("--find: conflicts with --%s: the search sets the load", others[i]);
+    if (o->loop == CLIENT_LOOP_CLOSED)
+        return REFUSE("--find: conflicts with --loop closed: the search sets the load");
     if (o->protocol == CLIENT_PROTOCOL_LISTEN)
         return REFUSE("--find: conflicts with --protocol listen: tcpserver --push sets the rate");
     if (o->find == CLIENT_FIND_RATE && was_given("rate"))
@@ -65,8 +71,6 @@ static int refuse_other_loads(const struct client_opts *o, char *error)
         if (was_given(of_connections[i]))
             return REFUSE("--find: 'connections' conflicts with --%s: give --find-range",
                           of_connections[i]);
-    if (o->rate_qps <= 0 && !o->print_config)
-        return REFUSE("--find: 'connections' requires --rate, the load at every number of them");
     return 0;
 }
 
@@ -156,8 +160,9 @@ int client_opts_check_find(struct client_opts *o, char *error)
 {
     if (o->find == CLIENT_FIND_NONE)
         return refuse_without_find(error);
-    if (refuse_other_loads(o, error) != 0 || parse_range(o, error) != 0 ||
-        parse_width(o, error) != 0 || parse_goals(o, error) != 0)
+    if (o->find == CLIENT_FIND_CONNECTIONS && o->rate_qps <= 0 && !o->print_config)
+        return REFUSE("--find: 'connections' requires --rate, the load at every number of them");
+    if (parse_range(o, error) != 0 || parse_width(o, error) != 0 || parse_goals(o, error) != 0)
         return -1;
     set_connections(o);
     return client_opts_check_sweep(o, error);

@@ -15,7 +15,10 @@ int client_opts_check_transport(const struct client_opts *o, char *error)
     const struct options_conflict of_tcp[] = {
         {"--tls", o->tls || client_opts_uses_tls(o), "TLS runs over TCP"},
         {"--proxy-protocol", o->proxy != PROXY_HEADER_NONE, "its header begins a TCP connection"},
+        {"--proxy-source", o->proxy_source != NULL, "a PROXY header begins a TCP connection"},
         {"--on-demand", o->on_demand, "a UDP socket has no handshake to save"},
+        {"--idle-close", o->idle_close_ns > 0, "a UDP socket has no handshake to save"},
+        {"--keepalive", o->keepalive, "edns-tcp-keepalive is for TCP"},
         {"--connect-arrival", o->connect_arrival != CLIENT_CONNECT_WINDOW,
          "a UDP socket has no handshake to time"},
         {"--find connections", o->find == CLIENT_FIND_CONNECTIONS,

@@ -110,28 +110,47 @@ struct options *server_opts_table(void)
     return &table;
 }
 
-static int check_push(const struct server_opts *o, char *error)
+/* subject: --push, or an option that requires it. */
+static int refuse_conflicts(const struct server_opts *o, const char *subject, char *error)
 {
+    static const char plain[] = "pushed messages are not encrypted";
     const struct options *table = server_opts_table();
-    const bool pushes = options_was_given(table, "push");
     const struct options_conflict others[] = {
         {"--protocol", options_was_given(table, "protocol"), "subscribers get no answers"},
-        {"--tls-cert", o->tls_cert != NULL, "pushed messages are not encrypted"},
+        {"--tls-cert", o->tls_cert != NULL, plain},
+        {"--tls-key", options_was_given(table, "tls-key"), plain},
+        {"--tls-min", options_was_given(table, "tls-min"), plain},
         {"--idle-timeout", o->idle_timeout_ns > 0, "subscribers send nothing"},
     };
-    const char *without = options_was_given(table, "push-size")     ? "push-size"
-                          : options_was_given(table, "push-select") ? "push-select"
-                                                                    : NULL;
 
-    if (pushes && o->push_rate_per_s <= 0)
-        snprintf(error, OPTIONS_ERROR_BYTES,
-                 "--push: invalid value '0': expected more than 0 messages per second");
-    else if (pushes)
-        return options_refuse_conflicts("--push:", others, sizeof others / sizeof *others, error);
-    else if (without != NULL)
-        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: requires --push", without);
-    else
+    return options_refuse_conflicts(subject, others, sizeof others / sizeof *others, error);
+}
+
+static int refuse_without_push(const struct server_opts *o, const char *name, char *error)
+{
+    char subject[64];
+
+    snprintf(subject, sizeof subject, "--%s: requires --push, which", name);
+    if (refuse_conflicts(o, subject, error) == 0)
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: requires --push", name);
+    return -1;
+}
+
+static int check_push(const struct server_opts *o, char *error)
+{
+    static const char *const options[] = {"push-size", "push-select"};
+    const struct options *table = server_opts_table();
+    const bool pushes = options_was_given(table, "push");
+
+    for (size_t i = 0; !pushes && i < sizeof options / sizeof *options; i++)
+        if (options_was_given(table, options[i]))
+            return refuse_without_push(o, options[i], error);
+    if (!pushes)
         return 0;
+    if (o->push_rate_per_s > 0)
+        return refuse_conflicts(o, "--push:", error);
+    snprintf(error, OPTIONS_ERROR_BYTES,
+             "--push: invalid value '0': expected more than 0 messages per second");
     return -1;
 }
 

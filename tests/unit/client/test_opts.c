@@ -156,6 +156,7 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--assert lost=0 host", "--assert: requires --rate"},
         {"--assert service.p99<5ms host", "--assert: requires --rate"},
         {"--find rate --find-range 1-9 --assert lost=0 host", "--assert: conflicts with --find"},
+        {"--slo lost=0 host", "--slo: requires --find: give the goals of a run as --assert"},
         {"-c 10 -n 5 --connect-arrival poisson --assert connect.max<5ms --class "
          "name=a,share=50%,tls=yes "
          "--class name=b,share=50%,tls=no host",
@@ -168,6 +169,69 @@ static void bad_combinations_are_refused_by_name(void **state)
         if (strstr(error, bad[i].named) == NULL)
             fail_msg("'%s': '%s' is not named in: %s", bad[i].line, bad[i].named, error);
         assert_null(strchr(error, '\n'));
+    }
+}
+
+/* Who follows the first message is not refused by the next one. */
+static void no_message_asks_for_an_option_that_is_refused(void **state)
+{
+    static const struct {
+        const char *line, *begin;
+    } bad[] = {
+        {"--loop closed -r 5 host", "--loop: 'closed' conflicts with --rate: give --interval"},
+        {"--loop closed --schedule 1s:5 host", "--loop: 'closed' conflicts with --schedule:"},
+        {"--loop closed --stdin host", "--loop: 'closed' conflicts with --stdin:"},
+        {"--loop closed --stdin-rateslope host",
+         "--loop: 'closed' conflicts with --stdin-rateslope:"},
+        {"-c 9 --loop closed --schedule 1s:5 --class name=a,share=100% host",
+         "--loop: 'closed' conflicts with --schedule:"},
+        {"--find rate --find-range 1-9 --loop closed host",
+         "--find: conflicts with --loop closed:"},
+        {"--find rate --loop closed host", "--find: conflicts with --loop closed:"},
+        {"--find rate --find-range 1-9 --stdin-rateslope host",
+         "--find: conflicts with --stdin-rateslope:"},
+        {"--find rate --on-demand host", "--on-demand: conflicts with --find:"},
+        {"--find rate --class name=a,share=100% host", "--class: conflicts with --find:"},
+        {"--find connections --transport udp host",
+         "--transport: 'udp' conflicts with --find connections:"},
+        {"--find connect-rate --transport udp host",
+         "--transport: 'udp' conflicts with --find connect-rate:"},
+        {"-r 5 --on-demand --loop closed host", "--on-demand: conflicts with --loop closed:"},
+        {"-r 5 --on-demand --connect-arrival poisson host",
+         "--on-demand: conflicts with --connect-arrival:"},
+        {"-r 5 --on-demand --backoff 1s-2s host", "--backoff: conflicts with --on-demand:"},
+        {"-r 5 --idle-close 1s --reconnect host",
+         "--idle-close: requires --on-demand, which conflicts with --reconnect:"},
+        {"-r 5 --keepalive --conn-schedule 1s:5 host",
+         "--keepalive: requires --on-demand, which conflicts with --conn-schedule:"},
+        {"-r 5 --keepalive --transport udp host", "--transport: 'udp' conflicts with --keepalive:"},
+        {"-r 5 --idle-close 1s --transport udp host",
+         "--transport: 'udp' conflicts with --idle-close:"},
+        {"-r 5 --proxy-source 10.0.0.1 --transport udp host",
+         "--transport: 'udp' conflicts with --proxy-source:"},
+        {"-r 5 --tls-ca a --transport udp host", "--tls-ca: conflicts with --transport udp:"},
+        {"--tls-ca a --protocol listen host", "--tls-ca: conflicts with --protocol listen:"},
+        {"--slo lost=0 --protocol listen host", "--slo: --protocol listen sends no queries:"},
+        {"-r 5 --connect-arrival poisson --transport udp host",
+         "--transport: 'udp' conflicts with --connect-arrival:"},
+        {"-r 5 --connect-arrival poisson --conn-schedule 1s:5 host",
+         "--connect-arrival: conflicts with --conn-schedule:"},
+        {"-r 5 --max-connections 9 --conn-schedule 1s:5 host",
+         "--max-connections: conflicts with --conn-schedule:"},
+        {"-r 5 --on-demand --assert connect.p99<5ms host",
+         "--assert: 'connect.' requires --connect-arrival, which conflicts with --on-demand:"},
+        {"-r 5 --transport udp --assert connect.p99<5ms host",
+         "--assert: 'connect.' requires --connect-arrival, which conflicts with --transport udp:"},
+        {"-r 5 --conn-schedule 1s:5 --assert connect.p99<5ms host",
+         "--assert: 'connect.' requires --connect-arrival, which conflicts with --conn-schedule:"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (parse(bad[i].line) != OPTIONS_USAGE)
+            fail_msg("accepted: %s", bad[i].line);
+        if (strncmp(error, bad[i].begin, strlen(bad[i].begin)) != 0)
+            fail_msg("%s: no '%s' in: %s", bad[i].line, bad[i].begin, error);
     }
 }
 
@@ -235,6 +299,7 @@ int main(void)
         cmocka_unit_test(with_churn_the_first_query_proves_and_failures_are_made_good),
         cmocka_unit_test(tls_verifies_unless_told_otherwise),
         cmocka_unit_test(bad_combinations_are_refused_by_name),
+        cmocka_unit_test(no_message_asks_for_an_option_that_is_refused),
         cmocka_unit_test(goals_that_can_be_judged_are_accepted),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
     };
