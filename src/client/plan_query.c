@@ -63,6 +63,7 @@ int client_plan_queries(struct client_config *config, struct query *sizes,
         of_size.size_bytes = o->sweep_values[i];
         failed = client_plan_query(&sizes[i], &of_size);
         config->sizes = sizes;
+        config->n_sizes = o->n_sweep;
     }
     return failed;
 }

@@ -164,6 +164,41 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
 
 
+def test_late_answers_of_the_size_before_end_no_connection():
+    """One connection has its answers of 64 bytes when queries are larger: the second search has begun."""
+    n_held, first = [], threading.Lock()
+
+    def hold(stream):
+        """Holds what it receives until a query has another byte where those of 64 bytes begin."""
+        data = stream.recv(64, socket.MSG_WAITALL)  # the proof
+        stream.sendall(data)
+        held, ends = b"", []
+        while not ends:
+            data = stream.recv(65536)
+            if not data:
+                return
+            held += data
+            ends = [i for i in range(0, len(held), 64) if held[i] != held[0]]
+        n_held.append(ends[0] // 64 - 1)
+        stream.sendall(held)
+
+    def echo(_, stream):
+        if first.acquire(blocking=False):
+            hold(stream)
+        while data := stream.recv(65536):
+            stream.sendall(data)
+
+    with PythonServer(echo) as server:
+        r = run_client("-c", 5, "--protocol", "echo", "--find", "rate", "--sweep", "size=64,1k", "--find-range", "50-100",
+                       "--find-time", "6s", "--slo", "p50<100ms", "--timeout", "500ms", f"127.0.0.1:{server.port}")
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"].get("protocol/malformed reply", 0), 0, "connections ended")
+    with stall_may_spoil():
+        check(n_held and n_held[0] > 0, f"answers held: {n_held}")
+        check(r.json["queries"]["late"] >= n_held[0], f"late: {r.json['queries']['late']}, held: {n_held}")
+        check_equal(r.json["connections"]["live_at_end"], 5, "live")
+
+
 @measures_time
 def test_a_starved_client_gives_no_number():
     """Stopped for 30 ms five times a second: every bad trial is this host's doing."""

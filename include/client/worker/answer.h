@@ -6,6 +6,7 @@
 
 #include "client/worker/query.h"
 #include "client/worker/send.h"
+#include "client/worker/sizes.h"
 #include "client/worker/stage.h"
 #include "client/worker/transport.h"
 
@@ -19,6 +20,7 @@ struct client_answers {
     struct client_queries *queries;
     struct client_send *send; /* an answer may free the id that a queued query is waiting for */
     const struct client_stages *stages;
+    const struct client_sizes *sizes;
 };
 
 /* Processes the complete answer at the end of c->stream.  Returns whether a query was answered in

@@ -97,6 +97,7 @@ struct client_config {
     struct query query;
     const struct query
         *sizes; /* with --sweep size: its queries, the first equal to query; else NULL */
+    uint32_t n_sizes;
     const struct client_class *classes; /* n_classes, of all connections; NULL: none */
     uint32_t n_classes;
     const struct query *class_queries; /* of each class, of the protocol of `query`; NULL: none */

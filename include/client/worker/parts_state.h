@@ -17,6 +17,7 @@
 #include "client/worker/pool.h"
 #include "client/worker/query.h"
 #include "client/worker/send.h"
+#include "client/worker/sizes.h"
 #include "client/worker/slots.h"
 #include "client/worker/span.h"
 #include "client/worker/subscribe.h"
@@ -32,6 +33,7 @@ struct client_parts {
     struct client_due due;
     struct client_queries queries;
     struct client_send send;
+    struct client_sizes sizes;
     struct client_answers answers;
     struct client_connect connect;
     struct client_turnover turnover;

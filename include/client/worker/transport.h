@@ -71,8 +71,9 @@ struct client_conn {
     bool record_lost : 1;  /* with TLS; the peer could decrypt none of those behind it */
     /* of config->classes; 0: also without */
     uint8_t class_index : 4;
-    bool proven : 1;   /* has received an answer */
-    bool replaces : 1; /* an earlier connection of the slot */
+    bool proven : 1;       /* has received an answer */
+    bool replaces : 1;     /* an earlier connection of the slot */
+    bool owes_earlier : 1; /* its next answer is of an earlier size (client/worker/sizes.h) */
 };
 
 /* Together with about 45 bytes per fd in libevent, an idle connection takes less than the promised

@@ -153,10 +153,22 @@ static void take_malformed(struct client_answers *a, struct client_conn *c)
     c->stream = (struct query_stream){0};
 }
 
+static enum query_event next_answer(struct client_answers *a, struct client_conn *c,
+                                    struct query_input *in)
+{
+    enum query_event event;
+
+    if (!c->owes_earlier)
+        return query_next(client_conn_query(c), &c->stream, in);
+    event = query_next(client_sizes_next(a->sizes, c), &c->stream, in);
+    if (event == QUERY_REPLY)
+        client_sizes_answered(a->sizes, c);
+    return event;
+}
+
 void client_answer_take(struct client_answers *a, struct client_conn *c, const uint8_t *data,
                         size_t n_bytes, uint64_t received_ns)
 {
-    const struct query *query = client_conn_query(c);
     struct query_input in = {data, n_bytes};
     enum query_event event;
 
@@ -164,7 +176,7 @@ void client_answer_take(struct client_answers *a, struct client_conn *c, const u
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
         return;
     }
-    while ((event = query_next(query, &c->stream, &in)) == QUERY_REPLY) {
+    while ((event = next_answer(a, c, &in)) == QUERY_REPLY) {
         (void)client_answer_take_one(a, c, received_ns);
         if (c->state == CLIENT_CONN_ENDED)
             return;

@@ -35,7 +35,7 @@ void client_conn_begin(struct client_conn *c, struct client_transport *t)
     client_conn_count_in_class(c, CLASS_TALLY_OF(attempted));
     inflight_list_init(&c->queries);
     c->proven = c->replaces = c->opens_slowly = c->timed_out = c->awaits_room = c->record_lost =
-        false;
+        c->owes_earlier = false;
     c->header_due = t->config->proxy != PROXY_HEADER_NONE;
     c->state = CLIENT_CONN_CONNECTING;
     c->connect_start_ns = clock_now_ns();

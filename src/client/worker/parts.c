@@ -41,8 +41,13 @@ static void connect_parts(struct client_parts *p)
     p->queries = (struct client_queries){
         .transport = t, .figures = f, .span = &p->span, .due = &p->due, .idle = &p->idle};
     p->send = (struct client_send){.transport = t, .queries = &p->queries};
-    p->answers = (struct client_answers){
-        .transport = t, .figures = f, .queries = &p->queries, .send = &p->send, .stages = stages};
+    p->sizes = (struct client_sizes){.transport = t, .inflight = &p->queries.inflight};
+    p->answers = (struct client_answers){.transport = t,
+                                         .figures = f,
+                                         .queries = &p->queries,
+                                         .send = &p->send,
+                                         .stages = stages,
+                                         .sizes = &p->sizes};
     p->connect = (struct client_connect){.transport = t,
                                          .slots = &p->slots,
                                          .pool = &p->pool,
@@ -124,7 +129,8 @@ int client_parts_init(struct client_parts *p)
     return init_slots(p) != 0 || client_due_init(&p->due) != 0 ||
                    client_dispatch_init(&p->dispatch) != 0 || client_query_init(&p->queries) != 0 ||
                    client_send_init(&p->send) != 0 || client_load_init(&p->load) != 0 ||
-                   client_connect_init(&p->connect) != 0 || client_arrive_init(&p->arrive) != 0
+                   client_connect_init(&p->connect) != 0 || client_arrive_init(&p->arrive) != 0 ||
+                   client_sizes_init(&p->sizes) != 0
                ? -1
                : 0;
 }
@@ -138,6 +144,7 @@ void client_parts_release(struct client_parts *p)
     client_dispatch_free(&p->dispatch);
     client_connect_free(&p->connect);
     client_arrive_free(&p->arrive);
+    client_sizes_free(&p->sizes);
     client_slots_free(&p->slots);
     client_pool_free(&p->pool);
     client_subscribe_free(&p->subscribe);
@@ -181,7 +188,7 @@ void client_parts_steer(struct client_parts *p)
     client_targets_update(targets, p->place.config->targets);
     p->turnover.queries_per_conn = targets->queries_per_conn;
     if (p->place.config->sizes != NULL)
-        p->transport.query = &p->place.config->sizes[targets->size];
+        client_sizes_change(&p->sizes, targets->size);
     client_load_follow(&p->load);
     if (p->place.config->population.n == 0)
         client_turnover_request(&p->turnover,

@@ -97,6 +97,7 @@ static void a_sweep_of_sizes_has_a_query_for_each(void **state)
     assert_int_equal(plan(p, &opts), 0);
     assert_int_equal(p->config.query.n_bytes, 10);
     assert_ptr_equal(p->config.sizes, p->sizes);
+    assert_int_equal(p->config.n_sizes, opts.n_sweep);
     for (unsigned i = 0; i < opts.n_sweep; i++)
         assert_int_equal(p->sizes[i].n_bytes, opts.sweep_values[i]);
     assert_null(p->sizes[opts.n_sweep].bytes);
