@@ -28,9 +28,17 @@ int output_open_log(struct output *o, const char *option, const char *name);
  * Returns 0, or -1 after one line on stderr. */
 int output_begin(const struct output *o);
 
+/* Whether output_reopen() continues it in a new file: a log that is a regular file other than
+ * stdout. */
+bool output_is_rotated(const struct output *o);
+
+/* Writing to output_fd() has failed with this errno. */
+void output_fail(struct output *o, int error);
+
 /* Continues a regular file other than stdout in a new file of the same name, beginning with `head`
  * (base/reopen.h); no-op if not open.  On failure prints a line on stderr and keeps the old file.
- * After a failed write prints a line, too, and writes again. */
+ * After a failed write prints a line, too, removes the part of a line that was written, and writes
+ * again. */
 void output_reopen(struct output *o, const char *head);
 
 /* Returns the descriptor to write to, for another program; -1 with errno on failure. */

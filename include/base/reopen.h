@@ -12,6 +12,10 @@
  * file kept. */
 int reopen(int fd, const char *name, const char *head);
 
+/* Removes what follows the last newline of a regular file that could not be written on: the part of
+ * a line.  Without permission to read the file it stays. */
+void reopen_trim(int fd);
+
 /* Whether a SIGHUP means that the terminal is gone: stderr was a terminal at the start and no
  * longer is. */
 bool reopen_is_hangup(bool stderr_was_terminal);

@@ -5,6 +5,7 @@
 
 #include "base/output.h"
 #include "client/opts.h"
+#include "measure/rows.h"
 
 struct client_outputs {
     /* Closed if not requested. */
@@ -33,9 +34,10 @@ int client_outputs_open_json(struct client_outputs *out, const struct client_opt
 /* Writes the header of the log when the run begins.  Returns 0, or -1 after one line on stderr. */
 int client_outputs_begin_hlog(struct client_outputs *out);
 
-/* Continues outputs that are written during the run in new files of the same names.  Files written
- * at the end stay open. */
-void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o);
+/* Continues outputs that are written during the run in new files of the same names, also those that
+ * failed.  Files written at the end stay open.  rows: the writer of the rows; NULL: none. */
+void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o,
+                           struct rows *rows);
 
 /* Closes all but the page.  Returns 0, or nonzero if an output is incomplete. */
 int client_outputs_close(struct client_outputs *out);

@@ -7,7 +7,7 @@
  * writes them to a descriptor that it does not own.  If a ring is full, the row is dropped and
  * counted, or (ROWS_BLOCK) the worker waits.  A reader that goes away (EPIPE), a full disk, or a
  * reader that reads nothing for ROWS_PATIENCE_NS after the run stops the output, not the run: rows
- * not written count as dropped. */
+ * not written count as dropped.  After a failure, rows_resume() starts it again. */
 #ifndef TCPSCALER_MEASURE_ROWS_H
 #define TCPSCALER_MEASURE_ROWS_H
 
@@ -50,11 +50,19 @@ void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample);
 /* Any thread: from now on no row waits for room. */
 void rows_stop_waiting(struct rows *s);
 
+/* Main thread: the errno of the failed write that stopped the output, 0: it is not stopped.  Until
+ * rows_resume() nothing is written; the end of a file may be a part of a row. */
+int rows_error(const struct rows *s);
+
+/* Main thread, with the descriptor at the end of a line: if the output is stopped by an error,
+ * rows are written again. */
+void rows_resume(struct rows *s);
+
 struct rows_result {
     uint64_t written[2]; /* rows: [0] Q, [1] A */
     uint64_t dropped[2];
     uint64_t left_out[2]; /* excluded by one_in */
-    int error;            /* errno that stopped the output, 0: none */
+    int error;            /* errno that last stopped the output, 0: none */
     bool out_of_patience; /* stopped because the reader took nothing */
 };
 

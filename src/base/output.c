@@ -220,6 +220,16 @@ static void forget_failure(struct output *o)
     clearerr(o->stream);
 }
 
+bool output_is_rotated(const struct output *o)
+{
+    return o->fd >= 0 && o->replacement == NULL && !output_is_named_stdout(o) && is_regular(o);
+}
+
+void output_fail(struct output *o, int error)
+{
+    o->error = error;
+}
+
 void output_reopen(struct output *o, const char *head)
 {
     if (o->fd < 0 || output_is_named_stdout(o)) /* not open, or a file that is replaced anyway */
@@ -228,6 +238,7 @@ void output_reopen(struct output *o, const char *head)
     if (o->error != 0) {
         (void)log_failure(o, o->error);
         forget_failure(o);
+        reopen_trim(o->fd);
         o->is_incomplete = true;
     }
     if (reopen(o->fd, o->name, head) != 0)

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "measure/hlog.h"
-#include "measure/rows_format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +49,22 @@ int client_outputs_begin(struct client_outputs *out)
     return 0;
 }
 
-void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o)
+static void reopen_rows(struct output *o, struct rows *rows)
 {
-    output_reopen(&out->rows, ROWS_HEADER);
+    const bool is_rotated = rows != NULL && output_is_rotated(o);
+    const int error = is_rotated ? rows_error(rows) : 0;
+
+    if (error != 0)
+        output_fail(o, error);
+    output_reopen(o, ROWS_HEADER);
+    if (is_rotated)
+        rows_resume(rows);
+}
+
+void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o,
+                           struct rows *rows)
+{
+    reopen_rows(&out->rows, rows);
     if (o->hlog != NULL) /* not that of the page */
         output_reopen(&out->hlog, out->hlog_head);
 }

@@ -112,7 +112,7 @@ static void reopen_outputs(void *arg)
 {
     struct client_session *s = arg;
 
-    client_outputs_reopen(&s->outputs, &s->opts);
+    client_outputs_reopen(&s->outputs, &s->opts, s->plan.config.rows);
 }
 
 /* Opens the control port, and reads the servers' counters. */

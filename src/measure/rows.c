@@ -39,6 +39,10 @@ struct rows {
     size_t most_per_write;
     pthread_t thread;
     _Atomic bool ending; /* no more rows will follow */
+    /* The output has failed if the two are equal: a failure from before rows_resume() that is noted
+     * after it stops nothing. */
+    _Atomic uint32_t n_starts;  /* 1, and one for each rows_resume() */
+    _Atomic uint32_t failed_in; /* n_starts before the write that failed; 0: none has */
     /* used by the writer thread */
     char *buffer;
     size_t n_bytes, n_written;
@@ -54,9 +58,15 @@ static int kind_of(char type)
 
 /* --- writing: in the writer's thread --- */
 
+static bool has_failed(const struct rows *s)
+{
+    return atomic_load_explicit(&s->failed_in, memory_order_acquire) ==
+           atomic_load_explicit(&s->n_starts, memory_order_acquire);
+}
+
 static bool has_stopped(const struct rows *s)
 {
-    return s->result.error != 0 || s->result.out_of_patience;
+    return has_failed(s) || s->result.out_of_patience;
 }
 
 static uint64_t patience_ns(const struct rows *s)
@@ -83,8 +93,10 @@ static bool wait_until_writable(struct rows *s)
     return false;
 }
 
-static void write_some(struct rows *s)
+/* Returns whether to go on. */
+static bool write_some(struct rows *s)
 {
+    const uint32_t n_starts = atomic_load_explicit(&s->n_starts, memory_order_acquire);
     size_t n_left = s->n_bytes - s->n_written;
     ssize_t n = write(s->o.fd, s->buffer + s->n_written,
                       n_left < s->most_per_write ? n_left : s->most_per_write);
@@ -94,7 +106,10 @@ static void write_some(struct rows *s)
         s->waiting_since_ns = 0;
     } else if (errno != EINTR && errno != EAGAIN) {
         s->result.error = errno;
+        atomic_store_explicit(&s->failed_in, n_starts, memory_order_release);
+        return false;
     }
+    return true;
 }
 
 /* A row of the buffer counts as written once its last byte is. */
@@ -113,11 +128,15 @@ static void count_rows(struct rows *s)
     }
 }
 
+/* After a failure the rest is dropped, even if others are written again by then: it may begin
+ * within a row. */
 static void flush(struct rows *s)
 {
+    bool goes_on = true;
+
     s->n_written = 0;
-    while (s->n_written < s->n_bytes && wait_until_writable(s))
-        write_some(s);
+    while (goes_on && s->n_written < s->n_bytes && wait_until_writable(s))
+        goes_on = write_some(s);
     count_rows(s);
     s->n_bytes = 0;
 }
@@ -227,6 +246,7 @@ struct rows *rows_open(const struct rows_options *options)
         return NULL;
     s->o = *options;
     atomic_init(&s->may_wait, options->when_full == ROWS_BLOCK);
+    atomic_init(&s->n_starts, 1);
     s->most_per_write = most_per_write(options->fd);
     if (allocate(s) == 0)
         error = thread_start(&s->thread, write_rows, s);
@@ -285,6 +305,16 @@ void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample)
 void rows_stop_waiting(struct rows *s)
 {
     atomic_store_explicit(&s->may_wait, false, memory_order_relaxed);
+}
+
+int rows_error(const struct rows *s)
+{
+    return has_failed(s) ? s->result.error : 0;
+}
+
+void rows_resume(struct rows *s)
+{
+    atomic_fetch_add_explicit(&s->n_starts, 1, memory_order_release);
 }
 
 void rows_close(struct rows *s, struct rows_result *result)

@@ -2,7 +2,9 @@
 """What service managers and logrotate do: readiness, files renamed during a run, snapshots."""
 
 import csv
+import glob
 import pty
+import resource
 import socket
 
 from harness import *
@@ -150,6 +152,51 @@ def test_a_directory_that_is_gone_keeps_the_old_file():
         os.rename(directory + ".gone", directory)
     check("--output: cannot reopen" in r.err, r.err)
     check_equal(len(rows_of(path)), r.json["output"]["rows"], "rows")
+
+
+def limit_files(process, n_bytes):
+    """Its files stop growing at this size, as on a full disk; None: not any more."""
+    hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)[1]
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (hard if n_bytes is None else n_bytes, hard))
+
+
+def has_failed_to_write(process):
+    """The thread that writes the rows, like all others of the client but the main one, blocks the signal that it gets."""
+    for name in glob.glob(f"/proc/{process.pid}/task/*/status"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(name) as f:  # a thread may end
+            pending = re.search(r"^SigPnd:\s*(\w+)$", f.read(), re.MULTILINE)
+            if int(pending[1], 16) >> signal.SIGXFSZ - 1 & 1:
+                return True
+    return False
+
+
+def test_rows_go_on_after_a_full_disk():
+    """In a new file, or in the same one, after other files have been removed to make room."""
+    n_limit = 1 << 18
+    for rotates in (True, False):
+        path = temp_path("rows.csv")
+        with Server() as server:
+            client = Client("-c", 20, "-r", 5000, "-o", path, "--raw-full", "block", f"127.0.0.1:{server.port}")
+            limit_files(client.process, n_limit)
+            wait_for(lambda: has_failed_to_write(client.process), "a full disk")
+            check_equal(os.path.getsize(path), n_limit, "size, with a row that is cut off or not")
+            limit_files(client.process, None)
+            if rotates:
+                parts = [rotate(client, path, 1), path]
+            else:
+                client.process.send_signal(signal.SIGHUP)
+                parts = [path]
+            with stall_may_spoil():  # not before it knows that the disk is full
+                wait_for_client(client, lambda: has_bytes(path, 10000 if rotates else n_limit + 10000), "rows")
+            client.process.send_signal(signal.SIGINT)
+            r = client.wait()
+        check_conservation(r)
+        q, output = r.json["queries"], r.json["output"]
+        check(f"--output: could not write '{path}': File too large" in r.err, r.err)
+        check_equal(output["rows"], sum(len(rows_of(part)) for part in parts), "rows in all files")
+        check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows written, rows missing")
+        check(output["dropped_rows"] > 0 and "output-lost" in r.json["reasons"], f"{output}, {r.json['reasons']}")
+        check("missing: File too large" in r.err, "the summary says why")
 
 
 def test_a_snapshot_of_the_client_is_its_progress_line():

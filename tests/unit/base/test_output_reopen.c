@@ -6,6 +6,7 @@
 #include "output_steps.h"
 #include "print_steps.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -118,8 +119,50 @@ static void an_output_that_failed_is_written_again_when_reopened(void **state)
     free(said);
     output_put(&o, strdup("new\n"), 4);
     assert_int_equal(output_close(&o), -1); /* lines are missing */
-    assert_content(b, "los");
+    assert_content(b, "");                  /* no part of a line */
     assert_content(a, "head\nnew\n");
+}
+
+/* Such as the writer of rows; the file keeps its name. */
+static void who_writes_to_the_descriptor_may_have_failed(void **state)
+{
+    struct output o = OUTPUT_CLOSED;
+    char a[PATH_BYTES], expected[PATH_BYTES + 80], *said;
+    int fd;
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    assert_int_equal(output_open_log(&o, "output", a), 0);
+    assert_true(output_is_rotated(&o));
+    fd = output_fd(&o);
+    assert_int_equal(write(fd, "hea", 3), 3);
+    output_fail(&o, ENOSPC);
+    log_set_stream(print_open());
+    output_reopen(&o, "head\n");
+    log_set_stream(NULL);
+    said = print_close();
+    snprintf(expected, sizeof expected, "--output: could not write '%s': No space left on device\n",
+             a);
+    assert_has(said, expected);
+    free(said);
+    assert_int_equal(write(fd, "1\n", 2), 2);
+    assert_int_equal(output_close(&o), -1); /* something is missing */
+    assert_content(a, "head\n1\n");
+}
+
+static void a_log_that_is_a_file_is_rotated(void **state)
+{
+    struct output o = OUTPUT_CLOSED;
+    char a[PATH_BYTES];
+
+    (void)state;
+    assert_false(output_is_rotated(&o));
+    assert_int_equal(output_open_log(&o, "output", "/dev/null"), 0);
+    assert_false(output_is_rotated(&o));
+    assert_int_equal(output_close(&o), 0);
+    assert_int_equal(output_open_document(&o, "json", path_of(a, "a")), 0);
+    assert_false(output_is_rotated(&o));
+    output_abandon(&o);
 }
 
 /* Its name is "-": that of no file. */
@@ -128,6 +171,7 @@ static void stdout_is_not_reopened(void **state)
     const int kept = dup(STDOUT_FILENO);
     struct output o;
     char a[PATH_BYTES];
+    bool is_rotated = true;
     int file, opened, closed = -1;
 
     (void)state;
@@ -137,6 +181,7 @@ static void stdout_is_not_reopened(void **state)
     dup2(file, STDOUT_FILENO);
     opened = output_open_log(&o, "json", "-");
     if (opened == 0) {
+        is_rotated = output_is_rotated(&o);
         output_reopen(&o, NULL);
         fputs("whole", o.stream);
         closed = output_close(&o);
@@ -146,6 +191,7 @@ static void stdout_is_not_reopened(void **state)
     close(file);
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(opened, 0);
+    assert_false(is_rotated);
     assert_int_equal(closed, 0);
     assert_content(a, "whole");
     assert_int_equal(access(path_of(a, "-"), F_OK), -1);
@@ -159,6 +205,8 @@ int main(void)
         cmocka_unit_test(a_document_follows_the_last_one_if_it_cannot_take_its_place),
         cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
         cmocka_unit_test(an_output_that_failed_is_written_again_when_reopened),
+        cmocka_unit_test(who_writes_to_the_descriptor_may_have_failed),
+        cmocka_unit_test(a_log_that_is_a_file_is_rotated),
         cmocka_unit_test(stdout_is_not_reopened),
     };
 

@@ -109,6 +109,54 @@ static void a_pipe_stays_what_it_is(void **state)
     close(fds[1]);
 }
 
+static void a_line_that_was_cut_off_is_removed(void **state)
+{
+    static const struct {
+        const char *text, *left;
+    } cases[] = {{"", ""}, {"head\n1\n", "head\n1\n"}, {"head\n1\n2", "head\n1\n"}, {"hea", ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int fd = open_file(cases[i].text);
+
+        reopen_trim(fd);
+        assert_content(name, cases[i].left);
+        assert_int_equal(rename(name, old), 0);
+        assert_int_equal(write(fd, "3", 1), 1);
+        reopen_trim(fd); /* whatever its name is */
+        assert_content(old, cases[i].left);
+        close(fd);
+    }
+}
+
+/* The part is larger than what is read at a time. */
+static void a_long_line_that_was_cut_off_is_removed(void **state)
+{
+    static char part[10000];
+    const int fd = open_file("1\n");
+
+    (void)state;
+    memset(part, '2', sizeof part);
+    assert_int_equal(write(fd, part, sizeof part), sizeof part);
+    reopen_trim(fd);
+    assert_content(name, "1\n");
+    close(fd);
+}
+
+static void what_is_not_a_file_is_not_trimmed(void **state)
+{
+    char got[TEXT_BYTES];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    assert_int_equal(write(fds[1], "1", 1), 1);
+    reopen_trim(fds[1]);
+    assert_int_equal(read(fds[0], got, sizeof got), 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +167,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_leaves_the_old_one,
                                         make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(a_pipe_stays_what_it_is, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(a_line_that_was_cut_off_is_removed, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(a_long_line_that_was_cut_off_is_removed, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(what_is_not_a_file_is_not_trimmed, make_directory,
+                                        remove_directory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -249,23 +250,31 @@ static void a_descriptor_that_takes_nothing_is_an_error(void **state)
     }
 }
 
+/* Returns the size of a file with the header and the first n rows. */
+static rlim_t bytes_of_rows(uint32_t n)
+{
+    char row[ROWS_LINE_BYTES];
+    rlim_t n_bytes = HEADER_BYTES;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rows_record sample = sample_of(0, i);
+
+        n_bytes += rows_format(row, &sample, 0, OFFSET_NS);
+    }
+    return n_bytes;
+}
+
 /* A file limited to two rows and a part of the third. */
 static void a_row_cut_off_counts_as_dropped(void **state)
 {
     FILE *file = tmpfile();
-    char row[ROWS_LINE_BYTES];
+    const rlim_t n_whole = bytes_of_rows(2);
     struct rows_result result;
     struct rlimit before, limit;
     struct rows *s;
-    rlim_t n_whole = HEADER_BYTES;
 
     (void)state;
     assert_non_null(file);
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct rows_record sample = sample_of(0, i);
-
-        n_whole += rows_format(row, &sample, 0, OFFSET_NS);
-    }
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = (struct rlimit){.rlim_cur = n_whole + 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -284,6 +293,80 @@ static void a_row_cut_off_counts_as_dropped(void **state)
     assert_int_equal(fclose(file), 0);
 }
 
+static void wait_for_failure(const struct rows *s)
+{
+    while (rows_error(s) == 0)
+        sched_yield();
+}
+
+/* Two whole rows and a part of the third fit into the first file; from the next one on, rows are
+ * written again. */
+static void rows_are_written_again_when_resumed(void **state)
+{
+    FILE *file = tmpfile(), *next = tmpfile();
+    const int fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    struct reader r = reader_of(fileno(next));
+    struct rows_result result;
+    struct rlimit before, limit;
+    struct rows *s;
+    uint64_t n_rows[2];
+    int error;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){.rlim_cur = bytes_of_rows(2) + 20, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    s = open_rows(fd, 1, 1024, ROWS_DROP, 1);
+    assert_non_null(s);
+    push_rows(s, 0, 0, 100);
+    wait_for_failure(s);
+    error = rows_error(s);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(error, EFBIG);
+    assert_int_equal(write(fileno(next), ROWS_HEADER, HEADER_BYTES), HEADER_BYTES);
+    assert_int_equal(dup2(fileno(next), fd), fd);
+    rows_resume(s);
+    assert_int_equal(rows_error(s), 0);
+    push_rows(s, 0, 100, 200);
+    rows_close(s, &result);
+    assert_int_equal(result.error, EFBIG);
+    assert_sums(&result, 100, 100);
+    assert_true(result.dropped[0] + result.dropped[1] > 0);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_END), bytes_of_rows(2) + 20);
+    assert_int_equal(lseek(fileno(next), 0, SEEK_SET), 0);
+    read_all(&r);
+    check_text(r.text, r.n_bytes, n_rows);
+    assert_int_equal(n_rows[0], result.written[0] - 1);
+    assert_int_equal(n_rows[1], result.written[1] - 1);
+    assert_true(n_rows[0] + n_rows[1] >= 100);
+    free(r.text);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(fclose(next), 0);
+}
+
+/* The disk is still full. */
+static void rows_resumed_too_early_stop_again(void **state)
+{
+    const int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct rows_result result;
+    struct rows *s;
+
+    (void)state;
+    assert_true(fd >= 0);
+    s = open_rows(fd, 1, 1024, ROWS_DROP, 1);
+    assert_non_null(s);
+    wait_for_failure(s); /* of the header */
+    rows_resume(s);
+    push_rows(s, 0, 0, 10);
+    wait_for_failure(s);
+    rows_close(s, &result);
+    assert_int_equal(result.error, ENOSPC);
+    assert_int_equal(result.written[0] + result.written[1], 0);
+    assert_sums(&result, 5, 5);
+    assert_int_equal(close(fd), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +378,8 @@ int main(void)
         cmocka_unit_test(a_hurry_ends_the_patience_with_a_reader),
         cmocka_unit_test(a_descriptor_that_takes_nothing_is_an_error),
         cmocka_unit_test(a_row_cut_off_counts_as_dropped),
+        cmocka_unit_test(rows_are_written_again_when_resumed),
+        cmocka_unit_test(rows_resumed_too_early_stop_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
