@@ -69,9 +69,9 @@ def quotation(page):
              for texts in (QUOTED, *([row[name] for name in QUOTED] for row in rows))]
     last = {name: float(row.replace(",", "")) for name, row in rows[-1].items() if name in (*QUOTED, "kernel B")}
     return ("```\n" + "\n".join(lines) + "\n```\n\n"
-            f"{rows[-1]['proven']} connections were open after {last['seconds']:.0f} s. Both ends of one take "
-            f"{last['client B'] + last['server B']:.0f} bytes of user memory and\n"
-            f"{last['kernel B'] / 1000:.1f} kB of kernel memory.\n")
+            f"{rows[-1]['proven']} connections were open after {last['seconds']:.0f} s. The two ends of a connection take "
+            f"{last['client B'] + last['server B']:.0f} bytes of user memory\n"
+            f"and {last['kernel B'] / 1000:.1f} kB of kernel memory.\n")
 
 
 def with_quote(readme, page):

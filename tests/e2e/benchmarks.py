@@ -278,7 +278,7 @@ def test_benchmark_that_fails_is_named_and_the_others_go_on():
     for words in ("`cat bench/table` on 20", f"commit {tree.commit}", "CPUs (", "Linux ", "programs of $TCPSERVER", "taken by the host"):
         check(words in about, f"{words} in {about}")
     readme = tree.read("README.md")
-    for words in ("\n  10,000  10,000     0.20  49,911", "753 bytes of user memory and\n8.3 kB of kernel"):
+    for words in ("\n  10,000  10,000     0.20  49,911", "753 bytes of user memory\nand 8.3 kB of kernel"):
         check(words in readme and "old" not in readme, f"{words} in {readme}")
 
 
