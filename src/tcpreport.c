@@ -20,15 +20,22 @@ static const struct {
     int (*run)(const struct report_opts *opts);
 } commands[] = {REPORT_COMMANDS(ROW)};
 
+/* After --help and --version. */
+static int end_help(void)
+{
+    return output_flush_stdout() == 0 ? CMD_OK : CMD_USAGE;
+}
+
 static int run(enum report_command command, int argc, char **argv)
 {
     char error[OPTIONS_ERROR_BYTES];
     struct report_opts opts;
+    int code;
 
     report_opts_table(command)->program = program_invocation_short_name;
     switch (report_opts_parse(&opts, command, argc, argv, stdout, error)) {
     case OPTIONS_EXIT:
-        return CMD_OK;
+        return end_help();
     case OPTIONS_USAGE:
         log_error("%s", error);
         return CMD_USAGE;
@@ -37,7 +44,8 @@ static int run(enum report_command command, int argc, char **argv)
     }
     if (command != REPORT_WATCH && report_inputs_check(&opts) != 0)
         return CMD_USAGE;
-    return commands[command].run(&opts);
+    code = commands[command].run(&opts);
+    return output_flush_stdout() == 0 ? code : CMD_UNWRITTEN;
 }
 
 static int find_and_run(int argc, char **argv)
@@ -51,11 +59,11 @@ static int find_and_run(int argc, char **argv)
             return run((enum report_command)i, argc - 1, argv + 1);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         report_opts_print_commands(program_invocation_short_name, stdout);
-        return CMD_OK;
+        return end_help();
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("%s %s\n", program_invocation_short_name, TCPSCALER_VERSION);
-        return CMD_OK;
+        return end_help();
     }
     log_error(
         "unknown command '%s': expected show, merge, compare, plot, html or watch: see --help",
@@ -65,11 +73,8 @@ static int find_and_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int code;
-
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
     messages_take_stderr();
-    code = find_and_run(argc, argv);
-    return output_flush_stdout() == 0 ? code : CMD_USAGE;
+    return find_and_run(argc, argv);
 }

@@ -6,17 +6,17 @@
 
 struct report_opts;
 
-/* Exit codes that all commands share. */
-enum { CMD_OK = 0, CMD_WORSE = 1, CMD_USAGE = 2, CMD_SUSPECT = 3 };
+/* Exit codes that all commands share.  CMD_USAGE: a wrong command line or file, or an output that
+ * cannot be opened; CMD_UNWRITTEN: an output was opened, but not written. */
+enum { CMD_OK = 0, CMD_WORSE = 1, CMD_USAGE = 2, CMD_SUSPECT = 3, CMD_UNWRITTEN = 3 };
 
 int cmd_show(const struct report_opts *opts);
 
-/* CMD_SUSPECT: the merged run is not VALID, or was not written. */
+/* CMD_SUSPECT: the merged run is not VALID. */
 int cmd_merge(const struct report_opts *opts);
 
 /* CMD_OK: no metric is worse; CMD_WORSE: one is; CMD_USAGE: inconclusive, because of too few runs,
- * other settings or another host, a metric that one side lacks, or none that holds; or a wrong
- * command line or file, or an output that cannot be written. */
+ * other settings or another host, a metric that one side lacks, or none that holds. */
 int cmd_compare(const struct report_opts *opts);
 
 /* CMD_USAGE also if gnuplot is missing or fails. */

@@ -37,8 +37,8 @@ void compare_report_not_judged(const struct compare_report *r);
 bool compare_report_json_is_stdout(const char *path);
 
 /* Writes the file of --json: verdict, reason, the keys that put() adds, and the metrics not judged.
- * path NULL: writes nothing.  Returns the exit code; CMD_USAGE, after a message on stderr, if the
- * file cannot be written. */
+ * path NULL: writes nothing.  Returns the exit code; after a message on stderr, CMD_USAGE if the
+ * file cannot be opened, CMD_UNWRITTEN if it cannot be written. */
 int compare_report_json(const struct compare_report *r, const char *path,
                         void (*put)(struct json *j, const void *arg), const void *arg);
 

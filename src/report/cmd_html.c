@@ -67,6 +67,7 @@ static void print_page(struct html_report *r)
     html_page_end(r->out);
 }
 
+/* Returns an exit code. */
 static int write_page(const char *name, struct recordings *runs, const struct recordings *earlier,
                       const char *watch)
 {
@@ -75,22 +76,22 @@ static int write_page(const char *name, struct recordings *runs, const struct re
     struct html_report report = {
         .runs = runs, .metrics = &total.metrics, .earlier = earlier, .can_draw = true};
     struct json_object *result = NULL;
-    int status = -1;
+    int code = CMD_USAGE;
 
     if (total_make(&total, runs) == 0 && (result = result_of(runs, &total)) != NULL &&
         (watch == NULL || watch_file_join(result, watch) == 0) &&
         output_open_document(&file, "output", name) == 0) {
         report.out = file.stream;
         report.result = result;
-        status = output_begin(&file);
-        if (status == 0)
+        code = output_begin(&file) == 0 ? CMD_OK : CMD_UNWRITTEN;
+        if (code == CMD_OK)
             print_page(&report);
         if (output_close(&file) != 0)
-            status = -1;
+            code = CMD_UNWRITTEN;
     }
     result_free(result);
     total_free(&total);
-    return status;
+    return code;
 }
 
 static int check(const struct recordings *all)
@@ -110,9 +111,8 @@ int cmd_html(const struct report_opts *opts)
     if (recordings_load(&runs, opts->files, (size_t)opts->n_files) == 0 && check(&runs) == 0 &&
         (opts->n_others == 0 ||
          (recordings_load(&earlier, opts->others, (size_t)opts->n_others) == 0 &&
-          check(&earlier) == 0)) &&
-        write_page(opts->output, &runs, &earlier, opts->watch) == 0)
-        code = CMD_OK;
+          check(&earlier) == 0)))
+        code = write_page(opts->output, &runs, &earlier, opts->watch);
     recordings_free(&runs);
     recordings_free(&earlier);
     return code;

@@ -272,7 +272,7 @@ int cmd_merge(const struct report_opts *opts)
         code = total.result != NULL && result_verdict(total.result) == RESULT_VALID ? CMD_OK
                                                                                     : CMD_SUSPECT;
         if (write_files(&json, &hlog, &all, &total) != 0)
-            code = CMD_SUSPECT;
+            code = CMD_UNWRITTEN;
     }
     output_close(&json);
     output_close(&hlog);

@@ -25,6 +25,7 @@ static int form_of(const struct report_opts *o)
     return ending != NULL && strcmp(ending, ".svg") == 0 ? PLOT_SVG : -1;
 }
 
+/* Returns 0, or -1 after one line on stderr. */
 static int draw(const struct report_opts *o, const struct recordings *all, enum plot_form form,
                 FILE *out)
 {
@@ -39,27 +40,35 @@ static int draw(const struct report_opts *o, const struct recordings *all, enum 
     return gnuplot_close(&gnuplot, out) != 0 ? -1 : status;
 }
 
+/* Returns an exit code. */
 static int draw_file(const struct report_opts *o, const struct recordings *all, enum plot_form form)
 {
     struct output file;
-    int status;
+    int code;
 
     if (output_open_document(&file, "output", o->output) != 0)
-        return -1;
-    status = output_begin(&file) != 0 || draw(o, all, form, file.stream) != 0 ? -1 : 0;
-    if (status == 0)
-        return output_close(&file);
+        return CMD_USAGE;
+    code = output_begin(&file) == 0 ? CMD_OK : CMD_UNWRITTEN;
+    if (code == CMD_OK && draw(o, all, form, file.stream) != 0)
+        code = CMD_USAGE;
+    if (code == CMD_OK)
+        return output_close(&file) == 0 ? CMD_OK : CMD_UNWRITTEN;
     output_abandon(&file);
-    return status;
+    return code;
 }
 
+/* Returns an exit code. */
 static int plot(const struct report_opts *o, const struct recordings *all, enum plot_form form)
 {
     const char *name, *lacks = plot_lacks(all, (enum plot_kind)o->kind, o->metric, &name);
 
-    if (lacks != NULL)
-        return log_error("%s: %s", name, lacks);
-    return form == PLOT_TERM ? draw(o, all, form, stdout) : draw_file(o, all, form);
+    if (lacks != NULL) {
+        log_error("%s: %s", name, lacks);
+        return CMD_USAGE;
+    }
+    if (form != PLOT_TERM)
+        return draw_file(o, all, form);
+    return draw(o, all, form, stdout) == 0 ? CMD_OK : CMD_USAGE;
 }
 
 int cmd_plot(const struct report_opts *opts)
@@ -73,9 +82,8 @@ int cmd_plot(const struct report_opts *opts)
                   opts->output);
         return code;
     }
-    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 &&
-        plot(opts, &all, (enum plot_form)form) == 0)
-        code = CMD_OK;
+    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0)
+        code = plot(opts, &all, (enum plot_form)form);
     recordings_free(&all);
     return code;
 }

@@ -78,7 +78,7 @@ static int record(struct watch *w, struct output *file, uint64_t duration_ns)
     if (output_close(file) != 0)
         failed = -1;
     watch_series_free(&series);
-    return failed ? CMD_USAGE : w->end[0] != '\0' ? CMD_SUSPECT : CMD_OK;
+    return failed ? CMD_UNWRITTEN : w->end[0] != '\0' ? CMD_SUSPECT : CMD_OK;
 }
 
 int cmd_watch(const struct report_opts *opts)

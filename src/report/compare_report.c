@@ -96,5 +96,5 @@ int compare_report_json(const struct compare_report *r, const char *path,
             json_string(&j, NULL, run_metrics[i].name);
     json_array_end(&j);
     json_object_end(&j);
-    return output_close(&out) == 0 ? r->code : CMD_USAGE;
+    return output_close(&out) == 0 ? r->code : CMD_UNWRITTEN;
 }

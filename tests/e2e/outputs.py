@@ -26,11 +26,13 @@ def test_a_closed_stdout_is_refused():
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check(f"{text}: cannot write '-': stdout is closed" in r.stderr, r.stderr)
         for program, arguments in ((TCPCLIENT, ["--plan", target]), (TCPCLIENT, ["--help"]), (TCPSERVER, ["--version"]),
-                                   (TCPSERVER, ["--json", "-", "0"]), (TCPREPORT, ["show", client.json_path]),
+                                   (TCPSERVER, ["--json", "-", "0"]),
                                    (TCPREPORT, ["merge", "--json", "-", client.json_path]), (TCPREPORT, ["--help"])):
             r = run_closed(program, ">&-", *arguments)
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check("stdout" in r.stderr, f"{arguments}: {r.stderr}")
+        r = run_closed(TCPREPORT, ">&-", "show", client.json_path)
+        check_equal((r.returncode, r.stderr), (3, "tcpreport: cannot write to stdout: Bad file descriptor\n"), "of show")
 
 
 def test_a_closed_stdin_is_refused():
@@ -136,8 +138,29 @@ def test_a_full_disk_under_a_picture_is_said():
         with open("/dev/full", "w") as full:
             r = subprocess.run([TCPREPORT, "plot", *arguments, log], stdout=full, stderr=subprocess.PIPE, text=True,
                                timeout=60)
-        check_equal(r.returncode, 2, f"exit code, {arguments}")
+        check_equal(r.returncode, 3, f"exit code, {arguments}")
         check("No space left on device" in r.stderr, f"{arguments}: {r.stderr}")
+
+
+def test_tcpreport_exits_with_3_if_an_output_is_full():
+    """The command line and the files are fine."""
+    result = temp_path("run.json")
+    with Server() as server:
+        run = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
+        with open(result, "w") as f:
+            json.dump({**run.json, "verdict": "VALID", "reasons": []}, f)
+        compare = ["compare", "--min-runs", "1"]
+        both = [result, "--", result]
+        watch = ["watch", "--port", str(server.port), "--duration", "1s", "--json"]
+        for arguments in (["show", result], ["merge", result], [*compare, *both], [*compare, "--nights", *both],
+                          ["merge", "--json", "-", result], [*compare, "--json", "-", *both],
+                          ["html", "-o", "-", result], [*watch, "-", str(server.pid)],
+                          ["merge", "--json", "/dev/full", result], [*compare, "--json", "/dev/full", *both],
+                          ["html", "-o", "/dev/full", result], [*watch, "/dev/full", str(server.pid)]):
+            with open("/dev/null" if "/dev/full" in arguments else "/dev/full", "w") as out:
+                r = subprocess.run([TCPREPORT, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, timeout=100)
+            check_equal(r.returncode, 3, f"exit code, {arguments}: {r.stderr}")
+            check_equal(r.stderr.count("No space left on device"), 1, f"{arguments}: {r.stderr}")
 
 
 def check_rows_missing(result, why):
