@@ -7,8 +7,9 @@
 struct report_opts;
 struct run_group;
 
-/* Prints the verdict and a table, writes --json.  Returns an exit code of cmd_compare(). */
-int cmd_nights(const struct report_opts *o, const struct run_group *before,
+/* Moves the runs of `before` together by night, prints the verdict and a table, writes --json.
+ * Returns an exit code of cmd_compare(). */
+int cmd_nights(const struct report_opts *o, struct run_group *before,
                const struct run_group *tonight);
 
 #endif

@@ -32,6 +32,13 @@ struct run_group {
 int run_group_load(struct run_group *g, char **files, int n_files);
 void run_group_free(struct run_group *g);
 
+/* Moves the VALID runs of each directory, which their names tell, together: directories are in the
+ * order of their first runs. */
+void run_group_by_directory(struct run_group *g);
+
+/* Returns the number of VALID runs, from `at` on, that are in the directory of the one at `at`. */
+size_t run_group_n_in_directory(const struct run_group *g, size_t at);
+
 /* Compares settings and host of every run with those of the first.  Returns 0, or -1 after
  * one line on stderr about the first difference. */
 int run_group_check(const struct json_object *first, const struct run_group *g);

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A metric that was judged. */
 struct judged {
@@ -34,31 +33,12 @@ struct outcome {
 
 /* --- values of nights --- */
 
-static size_t directory_length(const struct recording *r)
-{
-    const char *slash = strrchr(r->name, '/');
-
-    return slash == NULL ? 0 : (size_t)(slash - r->name);
-}
-
-/* The number of runs, from `at` on, in the directory of the one at `at`. */
-static size_t runs_of_night(const struct run_group *g, size_t at)
-{
-    const size_t length = directory_length(g->valid[at]);
-    size_t n = 1;
-
-    while (at + n < g->n_valid && directory_length(g->valid[at + n]) == length &&
-           strncmp(g->valid[at]->name, g->valid[at + n]->name, length) == 0)
-        n++;
-    return n;
-}
-
 static size_t count_nights(const struct run_group *g, uint64_t min_runs)
 {
     size_t n_nights = 0;
 
     for (size_t at = 0, n; at < g->n_valid; at += n) {
-        n = runs_of_night(g, at);
+        n = run_group_n_in_directory(g, at);
         n_nights += n >= min_runs;
     }
     return n_nights;
@@ -92,7 +72,7 @@ static size_t night_values(const struct run_group *g, uint64_t min_runs,
     for (size_t at = 0, n; at < g->n_valid; at += n) {
         double value;
 
-        n = runs_of_night(g, at);
+        n = run_group_n_in_directory(g, at);
         value = n < min_runs ? NAN : night_value(g, at, n, row);
         if (value > 0)
             values[n_values++] = value;
@@ -140,7 +120,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->report.code = CMD_USAGE;
     o->n_nights = count_nights(before, opts->min_runs);
     o->report.of_searches = run_group_is_of_searches(tonight);
-    if (tonight->n_valid < opts->min_runs || runs_of_night(tonight, 0) != tonight->n_valid) {
+    if (tonight->n_valid < opts->min_runs ||
+        run_group_n_in_directory(tonight, 0) != tonight->n_valid) {
         snprintf(o->report.reason, sizeof o->report.reason,
                  "%zu VALID %s tonight (required: %" PRIu64 " in one directory)", tonight->n_valid,
                  units_noun(tonight->n_valid, "run", "runs"), opts->min_runs);
@@ -266,11 +247,12 @@ static void put_metrics(struct json *j, const void *arg)
     json_array_end(j);
 }
 
-int cmd_nights(const struct report_opts *opts, const struct run_group *before,
+int cmd_nights(const struct report_opts *opts, struct run_group *before,
                const struct run_group *tonight)
 {
     struct outcome o = {0};
 
+    run_group_by_directory(before);
     judge(&o, opts, before, tonight);
     if (!compare_report_json_is_stdout(opts->json))
         print_verdict(&o);

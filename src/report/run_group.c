@@ -67,6 +67,44 @@ void run_group_free(struct run_group *g)
     free(g->valid);
 }
 
+static size_t directory_length(const struct recording *r)
+{
+    const char *slash = strrchr(r->name, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - r->name);
+}
+
+static bool is_in_directory_of(const struct recording *a, const struct recording *b)
+{
+    const size_t length = directory_length(a);
+
+    return directory_length(b) == length && strncmp(a->name, b->name, length) == 0;
+}
+
+void run_group_by_directory(struct run_group *g)
+{
+    for (size_t i = 1; i < g->n_valid; i++) {
+        const struct recording *r = g->valid[i];
+        size_t at = i;
+
+        while (at > 0 && !is_in_directory_of(g->valid[at - 1], r))
+            at--;
+        if (at == 0) /* the first of its directory */
+            continue;
+        memmove(&g->valid[at + 1], &g->valid[at], (i - at) * sizeof *g->valid);
+        g->valid[at] = r;
+    }
+}
+
+size_t run_group_n_in_directory(const struct run_group *g, size_t at)
+{
+    size_t n = 1;
+
+    while (at + n < g->n_valid && is_in_directory_of(g->valid[at], g->valid[at + n]))
+        n++;
+    return n;
+}
+
 int run_group_check(const struct json_object *first, const struct run_group *g)
 {
     char text[FINGERPRINT_TEXT_BYTES];

@@ -210,6 +210,30 @@ def test_file_on_both_sides_is_named():
             check_equal(r.stderr, f"tcpreport: warning: '{now[3]}' is on both sides of --\n" if both else "", f"{arguments}, {both}")
 
 
+def nights_of(n_nights, n_runs):
+    """[the files of a night], each in a directory of its own."""
+    directory, noise = os.path.dirname(temp_path("x")), random.Random(1)
+    runs_of(directory, ["-r", 500, "-t", 1])
+    change(f"{directory}/0.json", **UNDISTURBED)
+    with open(f"{directory}/0.json") as f:
+        base = json.load(f)
+    nights = [[f"{directory}/{night}/{i}.json" for i in range(n_runs)] for night in range(n_nights)]
+    for night in nights:
+        os.mkdir(os.path.dirname(night[0]))
+        of_night = noise.gauss(0, 0.005)
+        for path in night:
+            synthetic_run(path, base, noise, of_night, 0)
+    return nights
+
+
+def test_files_of_a_night_may_be_apart():
+    *before, tonight = nights_of(9, 2)
+    together, apart = (report("compare", "--nights", "--min-runs", 2, *files, "--", *tonight, code=None)
+                       for files in (sum(before, []), [path for paths in zip(*before) for path in paths]))
+    check("against 8 nights" in together.stdout.splitlines()[0], f"the control: {together.stdout}")
+    check_equal((apart.returncode, apart.stdout, apart.stderr), (together.returncode, together.stdout, together.stderr), "apart")
+
+
 def test_json_on_stdout_is_nothing_else():
     directory = os.path.dirname(temp_path("x"))
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))

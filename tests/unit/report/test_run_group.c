@@ -119,6 +119,46 @@ static void searches_without_a_limit_are_counted(void **state)
         json_object_put(runs[i].result);
 }
 
+/* The order of names, after run_group_by_directory(). */
+static void check_order(const char *const *names, const char *const *sorted, size_t n)
+{
+    struct recording runs[7] = {0};
+    const struct recording *valid[7];
+    struct run_group g = {.valid = valid, .n_valid = n};
+
+    for (size_t i = 0; i < n; i++) {
+        runs[i].name = (char *)names[i];
+        valid[i] = &runs[i];
+    }
+    run_group_by_directory(&g);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(valid[i]->name, sorted[i]);
+}
+
+static void runs_of_a_directory_are_moved_together(void **state)
+{
+    static const char *const names[] = {"b/1", "a/1", "bare", "b/2", "a/b/1", "a/2", "b/3"};
+    static const char *const sorted[] = {"b/1", "b/2", "b/3", "a/1", "a/2", "bare", "a/b/1"};
+
+    (void)state;
+    check_order(names, sorted, 7);
+    check_order(sorted, sorted, 7);
+    check_order(names, sorted, 0);
+}
+
+static void runs_of_a_directory_are_counted(void **state)
+{
+    static struct recording runs[] = {
+        {.name = (char *)"a/1"}, {.name = (char *)"a/2"}, {.name = (char *)"ab/1"}};
+    const struct recording *valid[] = {&runs[0], &runs[1], &runs[2]};
+    const struct run_group g = {.valid = valid, .n_valid = 3};
+
+    (void)state;
+    assert_int_equal(run_group_n_in_directory(&g, 0), 2);
+    assert_int_equal(run_group_n_in_directory(&g, 1), 1);
+    assert_int_equal(run_group_n_in_directory(&g, 2), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +168,8 @@ int main(void)
         cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
         cmocka_unit_test(value_beyond_all_bounds_is_none),
         cmocka_unit_test(searches_without_a_limit_are_counted),
+        cmocka_unit_test(runs_of_a_directory_are_moved_together),
+        cmocka_unit_test(runs_of_a_directory_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
