@@ -124,13 +124,13 @@ judge_by_reference() {
 }
 
 judge_by_nights() {
-    before=$(references_of_series)
+    before=$(references_of_series | results_of run)
     if [ -z "$before" ]; then
         say_what_changed
         : >"$night/reference"
         conclude 2 "INCONCLUSIVE: first night of a series: nothing to compare with" changed.txt
     fi
-    compare "$(echo "$before" | results_of run)" --nights
+    compare "$before" --nights
     case $code,$verdict in
     0,* | 2,*' reference nights') : >"$night/reference" ;;
     esac

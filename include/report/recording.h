@@ -24,6 +24,7 @@ struct recording {
     bool has_rows;                        /* rows were read ... */
     uint64_t n_query_rows, n_answer_rows; /* ... with these counts */
     bool has_connections;                 /* --connections-out was read */
+    bool has_bad_file;                    /* only while they are loaded */
     struct connections connections;       /* of --connections-out; empty: no such file */
 };
 
@@ -37,6 +38,10 @@ struct recordings {
  * be read, is truncated, has an unknown format, or does not match the others of its run.  Free in
  * either case. */
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
+
+/* Likewise, but leaves out each run that has such a file, after a line about the file and one about
+ * the run.  Returns 0, or -1 after one line if out of memory. */
+int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths);
 void recordings_free(struct recordings *all);
 
 /* Gets the intervals of all logs, sorted.  Returns 0, or -1 if out of memory.  Free the timeline in

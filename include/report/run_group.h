@@ -30,6 +30,9 @@ struct run_group {
 /* Reads the files and reports the runs it ignores.  Returns 0, or -1 after one line on stderr.
  * Free it in either case. */
 int run_group_load(struct run_group *g, char **files, int n_files);
+
+/* Likewise, but ignores runs with a bad file, too. */
+int run_group_load_good(struct run_group *g, char **files, int n_files);
 void run_group_free(struct run_group *g);
 
 /* Moves the VALID runs of each directory, which their names tell, together: directories are in the

@@ -251,13 +251,19 @@ static void note_ends_of_range(const struct run_group *a, const struct run_group
                   n, a->n_valid + b->n_valid);
 }
 
+/* A night of long ago that is damaged must not spoil every night from then on. */
+static int load_earlier(struct run_group *g, const struct report_opts *opts)
+{
+    return opts->nights ? run_group_load_good(g, opts->files, opts->n_files)
+                        : run_group_load(g, opts->files, opts->n_files);
+}
+
 int cmd_compare(const struct report_opts *opts)
 {
     struct run_group a = {0}, b = {0};
     int code = CMD_USAGE;
 
-    if (run_group_load(&a, opts->files, opts->n_files) == 0 &&
-        run_group_load(&b, opts->others, opts->n_others) == 0) {
+    if (load_earlier(&a, opts) == 0 && run_group_load(&b, opts->others, opts->n_others) == 0) {
         note_ends_of_range(&a, &b);
         code = opts->nights ? cmd_nights(opts, &a, &b) : compare_runs(opts, &a, &b);
     }

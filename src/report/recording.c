@@ -285,7 +285,18 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
                       r->name, n, name, l->count);
 }
 
-int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
+/* Adds the statistics of a result, if there is one.  Returns 0, or -1 after one line on stderr. */
+static int learn(struct recording *r)
+{
+    struct learning learning = {.recording = r};
+
+    if (r->result != NULL)
+        result_each_metric(r->result, add_statistics, &learning);
+    return learning.status;
+}
+
+/* Ends at the first bad file, or marks the runs that have one.  Returns 0 or -1. */
+static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad)
 {
     all->n = 0;
     all->items = calloc(n_paths, sizeof *all->items);
@@ -297,30 +308,61 @@ int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
         if (r == NULL)
             return log_error("out of memory");
         if (read_file(r, paths[i]) != 0)
+            r->has_bad_file = true;
+        if (r->has_bad_file && ends_at_bad)
             return -1;
     }
     for (size_t i = 0; i < all->n; i++) {
-        struct learning learning = {.recording = &all->items[i]};
+        struct recording *r = &all->items[i];
 
-        if (all->items[i].result != NULL)
-            result_each_metric(all->items[i].result, add_statistics, &learning);
-        if (learning.status != 0)
+        if (!r->has_bad_file && learn(r) != 0)
+            r->has_bad_file = true;
+        if (r->has_bad_file && ends_at_bad)
             return -1;
     }
     return 0;
 }
 
-void recordings_free(struct recordings *all)
+int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
 {
+    return load(all, paths, n_paths, true);
+}
+
+static void free_recording(struct recording *r)
+{
+    free(r->name);
+    result_free(r->result);
+    metrics_free(&r->metrics);
+    timeline_free(&r->timeline);
+    connections_free(&r->connections);
+}
+
+int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths)
+{
+    size_t n_good = 0;
+
+    if (load(all, paths, n_paths, false) != 0)
+        return -1;
     for (size_t i = 0; i < all->n; i++) {
         struct recording *r = &all->items[i];
 
-        free(r->name);
-        result_free(r->result);
-        metrics_free(&r->metrics);
-        timeline_free(&r->timeline);
-        connections_free(&r->connections);
+        if (r->has_bad_file) {
+            log_error("ignored: %s has a bad file", r->name);
+            free_recording(r);
+        } else {
+            if (n_good < i)
+                all->items[n_good] = *r;
+            n_good++;
+        }
     }
+    all->n = n_good;
+    return 0;
+}
+
+void recordings_free(struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        free_recording(&all->items[i]);
     free(all->items);
     *all = (struct recordings){0};
 }

@@ -38,11 +38,10 @@ static const char *disqualifies(const struct json_object *result)
                                                   : result_verdict_name(result_verdict(result));
 }
 
-int run_group_load(struct run_group *g, char **files, int n_files)
+/* Returns 0, or -1 after one line on stderr. */
+static int find_valid(struct run_group *g)
 {
-    if (recordings_load(&g->all, files, (size_t)n_files) != 0)
-        return -1;
-    g->valid = calloc(g->all.n, sizeof *g->valid);
+    g->valid = calloc(g->all.n + 1, sizeof *g->valid);
     if (g->valid == NULL)
         return log_error("out of memory");
     for (size_t i = 0; i < g->all.n; i++) {
@@ -59,6 +58,16 @@ int run_group_load(struct run_group *g, char **files, int n_files)
             log_error("ignored: %s is %s", r->name, why);
     }
     return 0;
+}
+
+int run_group_load(struct run_group *g, char **files, int n_files)
+{
+    return recordings_load(&g->all, files, (size_t)n_files) == 0 ? find_valid(g) : -1;
+}
+
+int run_group_load_good(struct run_group *g, char **files, int n_files)
+{
+    return recordings_load_good(&g->all, files, (size_t)n_files) == 0 ? find_valid(g) : -1;
 }
 
 void run_group_free(struct run_group *g)

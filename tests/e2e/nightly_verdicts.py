@@ -252,6 +252,31 @@ def series(nights, noise, days, effect=0.0):
     return codes
 
 
+def test_a_damaged_reference_night_is_left_out_and_named():
+    nights, noise = Nights(runs=10), random.Random(1)
+    check_equal(series(nights, noise, range(1, 9)), [2] * 7 + [0], "exit codes of 8 nights")
+    damaged = f"{nights.all()[2]}/run-05.json"
+    os.truncate(damaged, os.path.getsize(damaged) - 20)
+    code, = series(nights, noise, [9])
+    night = nights.all()[-1]
+    with open(f"{night}/compare.txt") as f:
+        said = f.read()
+    check(f"{damaged}: " in said, f"the file in {said}")
+    figures = verdict_json(night)
+    check_equal((figures["verdict"], figures["nights"]), (("PASS", "REGRESSION")[code], 7), f"a verdict by the others: {said}")
+
+
+def test_references_without_results_are_none():
+    nights = Nights()
+    for day in (1, 2):
+        nights.day(day)
+        nights.queue(*valid_runs(2, day))
+        night, _ = nights.run(2, "INCONCLUSIVE: first night of a series")
+        check(os.path.exists(f"{night}/reference"), "it is a reference")
+        for name in names_of(night):
+            os.remove(f"{night}/{name}")
+
+
 def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
     nights, noise = Nights(runs=10), random.Random(1)
     check_equal(series(nights, noise, range(1, 15)), [2] * 7 + [0] * 7, "exit codes of 14 quiet nights")

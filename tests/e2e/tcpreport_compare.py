@@ -234,6 +234,34 @@ def test_files_of_a_night_may_be_apart():
     check_equal((apart.returncode, apart.stdout, apart.stderr), (together.returncode, together.stdout, together.stderr), "apart")
 
 
+def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
+    *before, tonight = nights_of(9, 2)
+    files = sum(before, [])
+
+    def compared(code=None):
+        return report("compare", "--nights", "--min-runs", 2, *files, "--", *tonight, code=code)
+    without = report("compare", "--nights", "--min-runs", 2, *sum(before[:3] + before[4:], []), "--", *tonight, code=None)
+    bad = before[3][1]
+    with open(bad) as f:
+        whole = f.read()
+    for text, why in ((whole[:-20], "truncated"), ("", "empty"), ("hello\n", "unknown format")):
+        with open(bad, "w") as f:
+            f.write(text)
+        r = compared()
+        check_equal((r.returncode, r.stdout), (without.returncode, without.stdout), f"as without that night: {r.stderr}")
+        said = r.stderr.splitlines()
+        check(len(said) == 2 and bad in said[0] and why in said[0], r.stderr)
+        check_equal(said[1], f"tcpreport: ignored: {bad[:-5]} has a bad file", "the run")
+    for night in before[4:6]:
+        os.remove(night[0])
+    check_equal(compared(code=2).stdout, "INCONCLUSIVE: 5 of 7 reference nights\n", "too few nights are left")
+    files = [bad]
+    check_equal(compared(code=2).stdout, "INCONCLUSIVE: 0 of 7 reference nights\n", "none is left")
+    for arguments in (["--nights", *before[0], "--", bad], [bad, "--", *tonight], [*tonight, "--", bad]):
+        r = report("compare", "--min-runs", 1, *arguments, code=2)
+        check_equal((r.stdout, len(r.stderr.splitlines())), ("", 1), f"the control, {arguments}: {r.stderr}")
+
+
 def test_json_on_stdout_is_nothing_else():
     directory = os.path.dirname(temp_path("x"))
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
