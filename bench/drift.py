@@ -27,7 +27,9 @@ class Drift(NamedTuple):
 
 
 def block_means(times, values):
-    """(mean time, mean value) of each block; times in seconds, rising."""
+    """(mean time, mean value) of each block; times in seconds, rising.  Raises ValueError if a block is empty."""
+    if len(times) < BLOCKS:
+        raise ValueError(f"{len(times)} samples are too few for {BLOCKS} blocks")
     begin = times[0] + SETTLED * (times[-1] - times[0])
     width = (times[-1] - begin) / BLOCKS
     blocks = [[] for _ in range(BLOCKS)]

@@ -140,8 +140,12 @@ class Pair:
         try:
             return self.stats()[1]["state"] == "running"
         except (OSError, IndexError, ValueError):
-            check(self.client.process.poll() is None, f"tcpclient ended: {self.client.stderr()}")
+            self.check_that_runs("tcpclient", self.client)
             return False
+
+    def check_that_runs(self, program, side):
+        code = side.process.poll()
+        check(code is None, f"{self.name}: {program} ended with exit code {code}: {side.stderr()}")
 
     def sample(self):
         """Returns whether the load goes on."""
@@ -161,7 +165,10 @@ class Pair:
 
     def end(self):
         """Returns both results."""
+        self.check_that_runs("tcpserver", self.server)
         r = self.client.wait()
+        check(r.json is not None, f"{self.name}: tcpclient ended with exit code {r.code} and no result: {r.err}")
+        self.check_that_runs("tcpserver", self.server)  # it may have ended meanwhile
         wait_for(lambda: self.stats_of_server()["active"] == 0, "the server's last connection to end")
         self.server.stop()
         check_equal(r.json["broken_law"], None, "the program's own check")

@@ -78,11 +78,12 @@ def test_what_is_certain_and_does_not_matter_is_flat():
 
 
 def test_too_few_samples_are_no_verdict():
-    try:
-        judge(*samples(lambda s, rng: 1, n=BLOCKS), 0)
-    except ValueError:
-        return
-    raise AssertionError("judged")
+    for n in (0, 1, BLOCKS - 1, BLOCKS):
+        try:
+            judge(*samples(lambda s, rng: 1, n=n), 0)
+        except ValueError:
+            continue
+        raise AssertionError(f"judged {n} samples")
 
 
 # --- the whole ---
@@ -120,6 +121,41 @@ def test_other_loads_leave_nothing_behind_either():
 def test_soak_refuses_an_unknown_load():
     r = soak("--load", "churn,sleep")
     check_equal((r.returncode, "--load: invalid value 'sleep': expected churn, tls, push, reconnect" in r.stderr), (2, True), r.stderr)
+
+
+def program_that(does):
+    """A program that does this, in the words of sh."""
+    path = temp_path("program")
+    with open(path, "w") as f:
+        f.write(f"#!/bin/sh\n{does}\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def test_a_load_that_ends_too_early_is_said_in_one_line():
+    # with another time after -t: there are five samples at most
+    short = program_that(f'''last=
+for word; do
+    shift
+    [ "$last" != -t ] || word=0.3
+    last=$word
+    set -- "$@" "$word"
+done
+exec {os.path.abspath(TCPCLIENT)} "$@"''')
+    for client, says in ((short, r"after [\d.]+ s: \d+ samples are too few for 10 blocks"),
+                         (program_that("echo 'no luck' >&2; exit 3"), "with exit code 3: no luck")):
+        r = soak(TCPCLIENT=client)
+        with stall_may_spoil():  # the short one can be over before it is seen
+            check(re.fullmatch(f"soak: churn: tcpclient ended {says}\n", r.stderr), r.stderr)
+        check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (1, "", 1), f"in one line: {r.stderr}")
+
+
+def test_a_program_that_is_killed_is_named_in_one_line():
+    for name, path in (("TCPCLIENT", TCPCLIENT), ("TCPSERVER", TCPSERVER)):
+        r = soak(**{name: program_that(f'exec timeout -s KILL 4 {os.path.abspath(path)} "$@"')})
+        check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (1, "", 1), f"in one line: {r.stderr}")
+        with stall_may_spoil():  # without its server, the client may end first
+            check(r.stderr.startswith(f"soak: churn: {name.lower()} ended with exit code "), r.stderr)
 
 
 @plain_build_only
