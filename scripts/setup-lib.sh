@@ -169,7 +169,8 @@ common_usage() {
   --revert-after TIME
                     with --apply: revert automatically after TIME (90s, 30m, 2h; without a unit:
                     seconds), even if the session has ended; another --apply with this option
-                    restarts the timer; one without it leaves the timer running
+                    restarts the timer; one without it leaves the timer running.  If the revert fails,
+                    the state file remains; syslog, and a file of its name with .log, say why
   --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
   --lock-wait S     if another of these scripts is changing this host, wait up to S seconds for it
@@ -341,6 +342,7 @@ finish() {
 # begin [COMMAND...]
 begin() {
     choose_state
+    [ ! -s "$state.log" ] || note "the last --revert-after failed: see $state.log"
     [ "$mode" != dry-run ] || [ $# -eq 0 ] || die "--dry-run: conflicts with COMMAND, which would run"
     [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: after a reboot fs.nr_open could be lower"
     case $mode in

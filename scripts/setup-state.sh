@@ -315,6 +315,7 @@ END
 
 nothing_to_revert() {
     note "nothing to revert: no $state"
+    rm -f -- "$state.log"
     remove_default_directories
 }
 
@@ -340,7 +341,7 @@ revert() {
 $reversed
 END
     [ -z "$failed" ] || exit 3
-    rm -f -- "$state" "$state.new"
+    rm -f -- "$state" "$state.new" "$state.log"
     [ "$siblings" = default ] || unlock_state
     remove_directories "$reversed"
     remove_default_directories
@@ -359,9 +360,21 @@ stop_timer() {
     if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill "$1"; fi
 }
 
+# end_timer CODE: what it said is kept if it failed, beside the state and in the system log: nobody was there to read it.
+end_timer() {
+    if [ "$1" != 0 ] && [ -n "$said" ]; then
+        note "--revert-after failed: --revert repeats it ($state)"
+        (umask 022 && cat -- "$said" >"$state.log") || true
+        ! command -v logger >/dev/null || logger -t "$script" -p daemon.err <"$said" || true
+    fi
+    [ -z "$said" ] || rm -f -- "$said"
+    unlock_state
+}
+
 in_timer=
 # shellcheck disable=SC2034 # setup-lock.sh reads lock and lock_wait
 start_timer() {
+    rm -f -- "$state.log" # of the timer before
     (
         in_timer=yes lock=
         exec 9>&-
@@ -370,14 +383,17 @@ start_timer() {
         trap 'kill "$sleeper"; exit' TERM
         sleep "$revert_after" &
         sleeper=$!
-        wait "$sleeper"
-        trap 'exit' TERM
+        wait "$sleeper" || true # killed by somebody: too early is better than never
+        said=
+        trap 'end_timer $?' EXIT
+        trap 'exit 0' TERM
+        said=$(mktemp "$volatile.XXXXXX") || said= # a revert without words is better than none
+        [ -z "$said" ] || exec 2>"$said"
         lock_wait=999999999 # nobody is there to repeat it
         if lock_state; then
             find_siblings
             revert
         fi
-        unlock_state
     ) </dev/null >/dev/null 2>&1 &
     timer=$!
     record timer "$timer" "$(begin_of $timer)"
