@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "report/cmd.h"
 #include "report/compare_report.h"
+#include "report/fingerprint.h"
 #include "report/hodges_lehmann.h"
 #include "report/nights.h"
 #include "report/opts.h"
@@ -114,6 +115,18 @@ static int judge_metrics(struct outcome *o, const struct run_group *before,
     return 0;
 }
 
+/* Notes the first earlier run of another program. */
+static void note_program(const struct run_group *before, const struct json_object *now)
+{
+    char text[FINGERPRINT_TEXT_BYTES];
+
+    for (size_t i = 0; i < before->n_valid; i++)
+        if (fingerprint_program(before->valid[i]->result, now, text) > 0) {
+            log_error("note: %s", text);
+            return;
+        }
+}
+
 static void judge(struct outcome *o, const struct report_opts *opts, const struct run_group *before,
                   const struct run_group *tonight)
 {
@@ -137,6 +150,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }
+    note_program(before, tonight->valid[0]->result);
     o->report.code = CMD_OK;
     if (judge_metrics(o, before, tonight, opts->min_runs) != 0 || o->n_judged == 0) {
         o->report.code = CMD_USAGE;

@@ -234,6 +234,16 @@ def test_files_of_a_night_may_be_apart():
     check_equal((apart.returncode, apart.stdout, apart.stderr), (together.returncode, together.stdout, together.stderr), "apart")
 
 
+def test_nights_of_another_program_are_noted():
+    *before, tonight = nights_of(8, 2)
+    arguments = ["compare", "--nights", "--min-runs", 2, *sum(before, []), "--", *tonight]
+    check_equal(report(*arguments, code=None).stderr, "", "the control: one program")
+    for name in tonight:
+        change(name, version="0.0.9")
+    r = report(*arguments, code=None)
+    check(re.fullmatch(r'tcpreport: note: version "\S+" and "0\.0\.9"\n', r.stderr), r.stderr)
+
+
 def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
     *before, tonight = nights_of(9, 2)
     files = sum(before, [])
