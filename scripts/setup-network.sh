@@ -191,6 +191,7 @@ list_range6() {
 # A block with its host bits cleared, as ip(8) requires.
 list_block() {
     prefix=${1##*/}
+    case $prefix in 0?*) return 1 ;; esac # arithmetic and ip(8) take it for octal
     is_count "$prefix" && [ ${#prefix} -le 3 ] && [ "$prefix" -le "$(bits_of "$1")" ] || return
     case $1 in
     *:*) echo "$1" ;;

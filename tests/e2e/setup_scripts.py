@@ -340,6 +340,7 @@ def test_bad_input_is_refused():
                       ["--sources", "10.0.0.1-256", "--dev", "lo"], ["--sources", "10.0.0", "--dev", "lo"],
                       ["--sources", "10.0.0.1.2", "--dev", "lo"], ["--sources", "10..0.1", "--dev", "lo"], ["--sources", "10.0.0.01", "--dev", "lo"],
                       ["--sources", "10.0.0.0-10.1.0.0", "--dev", "lo"], ["--sources", "10.0.0.0/33", "--dev", "lo"],
+                      ["--sources", "10.0.0.0/010", "--dev", "lo"], ["--sources", "10.0.0.0/08", "--dev", "lo"],
                       ["--sources", "fd00::1-fd01::1", "--dev", "lo"], ["--sources", "fd00::9-1", "--dev", "lo"],
                       ["--sources", "fd00::/129", "--dev", "lo"], ["--sources", "10.0.0.1,", "--dev", "lo"],
                       ["--sources", "10.0.0.1;reboot", "--dev", "lo"], ["--sources", "10.0.0.1", "--dev", "-all"],
