@@ -28,40 +28,42 @@ static const struct unit percent_units[] = {{"%", 0.01L}};
 
 #define N_UNITS(table) (sizeof(table) / sizeof *(table))
 
-/* Digits, optionally with a fraction.  strtold(3) would accept signs, "inf", hexadecimal and the
- * locale's decimal point. */
-static int parse_decimal(const char **text, long double *value)
+/* Digits, optionally with a fraction: *digits / *scale.  strtold(3) would accept signs, "inf",
+ * hexadecimal and the locale's decimal point. */
+static int parse_decimal(const char **text, long double *digits, long double *scale)
 {
-    long double scale = 1;
     int n_digits = 0;
     const char *t = *text;
 
-    for (*value = 0; *t >= '0' && *t <= '9'; t++, n_digits++)
-        *value = *value * 10 + (*t - '0');
+    *scale = 1;
+    for (*digits = 0; *t >= '0' && *t <= '9'; t++, n_digits++)
+        *digits = *digits * 10 + (*t - '0');
     if (n_digits == 0)
         return -1;
     if (*t == '.') {
         const char *fraction = ++t;
 
         for (; *t >= '0' && *t <= '9'; t++, n_digits++) {
-            *value = *value * 10 + (*t - '0');
-            scale *= 10;
+            *digits = *digits * 10 + (*t - '0');
+            *scale *= 10;
         }
         if (t == fraction)
             return -1;
     }
-    *value /= scale;
     *text = t;
     return n_digits <= MAX_DIGITS ? 0 : -1;
 }
 
+/* Divides last: 8.1 has no exact value, 81 * 1000 / 10 has. */
 static int parse(const char *text, const struct unit *units, size_t n_units, long double *value)
 {
-    if (parse_decimal(&text, value) != 0)
+    long double digits, scale;
+
+    if (parse_decimal(&text, &digits, &scale) != 0)
         return -1;
     for (size_t i = 0; i < n_units; i++)
         if (strcmp(text, units[i].name) == 0) {
-            *value *= units[i].factor;
+            *value = digits * units[i].factor / scale;
             return 0;
         }
     return -1;

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -99,6 +100,26 @@ static void counts_are_whole(void **state)
     (void)state;
     check_good(units_parse_count, good, COUNT(good));
     check_bad(units_parse_count, bad, COUNT(bad));
+}
+
+/* Most of these fractions have no exact value in binary. */
+static void fractions_of_a_whole_count_are_whole(void **state)
+{
+    static const struct {
+        const char *unit;
+        uint64_t thousandth;
+    } units[] = {{"k", 1}, {"M", 1000}, {"G", 1000000}};
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(units); i++)
+        for (unsigned n = 0; n < 20000; n++) {
+            const struct good good = {text, n * units[i].thousandth};
+
+            snprintf(text, sizeof text, "%u.%03u%s", n / 1000, n % 1000, units[i].unit);
+            check_good(units_parse_count, &good, 1);
+            check_good(units_parse_bytes, &good, 1);
+        }
 }
 
 static void shares_are_one_in_many(void **state)
@@ -285,6 +306,7 @@ int main(void)
         cmocka_unit_test(written_durations_are_exact_and_read_back),
         cmocka_unit_test(durations_have_units_and_default_to_seconds),
         cmocka_unit_test(counts_are_whole),
+        cmocka_unit_test(fractions_of_a_whole_count_are_whole),
         cmocka_unit_test(shares_are_one_in_many),
         cmocka_unit_test(bytes_are_binary_and_decimal),
         cmocka_unit_test(rates_may_be_fractions),
