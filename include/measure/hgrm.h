@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-/* Values in microseconds; five lines for each halving of the distance to 100 %, the last one at 100
- * % with the maximum, which no value exceeds.  Samples beyond are counted at the highest value of
- * HIST_BEYOND_INDEX, which then is the last line; the footer has the exact maximum of the values.
- * Write errors stay in the stream. */
+/* Values in microseconds; five lines for each halving of the distance to 100 %.  The last two have
+ * the maximum, which no value exceeds: plotters skip the one at 100 %, whose fourth column would be
+ * infinite.  Samples beyond are counted at the highest value of HIST_BEYOND_INDEX, which then takes
+ * the place of the maximum; the footer has the exact maximum of the values.  Write errors stay in
+ * the stream. */
 void hgrm_print(FILE *out, const struct hist *h);
 
 #endif

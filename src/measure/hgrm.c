@@ -40,7 +40,8 @@ static uint64_t value_of(const struct hist *h, uint32_t index)
 
 static void print_lines(FILE *out, const struct hist *h)
 {
-    const uint64_t n = h->count + h->beyond, beyond_ns = hist_highest_of(HIST_BEYOND_INDEX);
+    const uint64_t n = h->count + h->beyond;
+    const uint64_t most_ns = h->beyond > 0 ? hist_highest_of(HIST_BEYOND_INDEX) : h->max_ns;
     uint64_t seen = 0;
     double wanted = 0;
 
@@ -54,9 +55,8 @@ static void print_lines(FILE *out, const struct hist *h)
             wanted = step(wanted);
         }
     }
-    if (h->beyond > 0)
-        print_line(out, beyond_ns, wanted, n, false);
-    print_line(out, h->beyond > 0 ? beyond_ns : h->max_ns, 1, n, true);
+    print_line(out, most_ns, wanted, n, false);
+    print_line(out, most_ns, 1, n, true);
 }
 
 void hgrm_print(FILE *out, const struct hist *h)

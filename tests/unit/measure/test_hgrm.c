@@ -94,6 +94,29 @@ static void no_answer_is_slower_than_the_slowest(void **state)
     hist_free(&h);
 }
 
+static void plotters_find_the_maximum(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 7000);
+    text = text_of(&h);
+    assert_has(text, "       7.000 0.000000000000          1           1.00\n"
+                     "       7.000 1.000000000000          1\n#");
+    free(text);
+    for (int i = 0; i < 99; i++)
+        hist_record(&h, 1000);
+    text = text_of(&h);
+    assert_has(text, "       7.000 0.990625000000        100         106.67\n"
+                     "       7.000 1.000000000000        100\n#");
+    assert_has(text, "       1.000 0.989062500000         99          91.43\n"
+                     "       7.000 ");
+    free(text);
+    hist_free(&h);
+}
+
 static void empty_histogram_has_head_and_foot(void **state)
 {
     struct hist h;
@@ -114,6 +137,7 @@ int main(void)
         cmocka_unit_test(lines_rise_from_the_minimum_to_the_maximum),
         cmocka_unit_test(unanswered_are_counted_above_all_values),
         cmocka_unit_test(no_answer_is_slower_than_the_slowest),
+        cmocka_unit_test(plotters_find_the_maximum),
         cmocka_unit_test(empty_histogram_has_head_and_foot),
     };
 
