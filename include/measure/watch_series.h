@@ -51,21 +51,26 @@ enum watch_figure watch_figure_of(const char *key);
 
 void watch_sample_init(struct watch_sample *sample); /* all unknown */
 
-/* Samples at equal distances: when there are too many, every other one is dropped. */
-#define WATCH_SERIES_MOST 8192
+/* Samples at equal distances, and the newest one: when there are too many, every other one is
+ * dropped. */
+#define WATCH_SERIES_MOST 8193u /* odd: with the newest */
 struct watch_series {
     struct watch_sample *items;
     size_t n;
-    size_t every, n_left_out; /* keeps one of `every` */
+    size_t every;                    /* keeps one of `every` ... */
+    size_t n_since;                  /* ... and the newest, n_since after the last of these */
+    struct watch_sample most, least; /* known values of all that were added */
 };
 
 /* Zero-initialize before the first.  Returns 0, or -1 if out of memory. */
 int watch_series_add(struct watch_series *s, const struct watch_sample *sample);
 void watch_series_free(struct watch_series *s);
 
-/* The highest known value of a figure, or WATCH_UNKNOWN; and its growth from the first to the last
- * known value, WATCH_UNKNOWN if there are not two or if it fell. */
+/* The highest and the lowest known value of a figure in all samples, dropped ones included, or
+ * WATCH_UNKNOWN; and its growth from the first to the last known value of those that are kept,
+ * WATCH_UNKNOWN if there are not two or if it fell. */
 uint64_t watch_series_most(const struct watch_series *s, enum watch_figure figure);
+uint64_t watch_series_least(const struct watch_series *s, enum watch_figure figure);
 uint64_t watch_series_growth(const struct watch_series *s, enum watch_figure figure);
 
 #endif

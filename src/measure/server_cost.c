@@ -134,17 +134,6 @@ static void compute_cpu(struct server_cost *c, const struct watch_series *s, uin
 
 /* --- all --- */
 
-/* The lowest known value. */
-static uint64_t least_of(const struct watch_series *s, enum watch_figure figure)
-{
-    uint64_t least = WATCH_UNKNOWN; /* the highest number */
-
-    for (size_t i = 0; i < s->n; i++)
-        if (s->items[i].at[figure] < least)
-            least = s->items[i].at[figure];
-    return least;
-}
-
 void server_cost_compute(struct server_cost *c, const struct watch_series *s, uint64_t begin_ns,
                          uint64_t end_ns)
 {
@@ -155,7 +144,7 @@ void server_cost_compute(struct server_cost *c, const struct watch_series *s, ui
     c->fds = watch_series_most(s, WATCH_FDS);
     c->processes = watch_series_most(s, WATCH_PROCESSES);
     c->listen_queue = watch_series_most(s, WATCH_LISTEN_QUEUE);
-    c->listen_backlog = least_of(s, WATCH_LISTEN_BACKLOG);
+    c->listen_backlog = watch_series_least(s, WATCH_LISTEN_BACKLOG);
     c->listen_overflows = watch_series_growth(s, WATCH_LISTEN_OVERFLOWS);
     c->listen_drops = watch_series_growth(s, WATCH_LISTEN_DROPS);
     compute_memory(c, s, ramp_of(s, begin_ns));

@@ -29,27 +29,47 @@ void watch_sample_init(struct watch_sample *sample)
         sample->at[i] = WATCH_UNKNOWN;
 }
 
+/* Returns 0, or -1 if out of memory. */
+static int begin(struct watch_series *s)
+{
+    s->items = malloc(WATCH_SERIES_MOST * sizeof *s->items);
+    s->every = 1;
+    watch_sample_init(&s->most);
+    watch_sample_init(&s->least);
+    return s->items != NULL ? 0 : -1;
+}
+
+static void note_extremes(struct watch_series *s, const struct watch_sample *sample)
+{
+    for (int i = 0; i < WATCH_N_FIGURES; i++) {
+        const uint64_t value = sample->at[i];
+
+        if (value == WATCH_UNKNOWN)
+            continue;
+        if (s->most.at[i] == WATCH_UNKNOWN || value > s->most.at[i])
+            s->most.at[i] = value;
+        if (value < s->least.at[i]) /* unknown is the highest number */
+            s->least.at[i] = value;
+    }
+}
+
 static void drop_every_other(struct watch_series *s)
 {
     for (size_t i = 0; 2 * i < s->n; i++)
         s->items[i] = s->items[2 * i];
     s->n = (s->n + 1) / 2;
     s->every *= 2;
-    s->n_left_out = 0;
 }
 
 int watch_series_add(struct watch_series *s, const struct watch_sample *sample)
 {
-    if (s->items == NULL) {
-        s->items = malloc(WATCH_SERIES_MOST * sizeof *s->items);
-        s->every = 1;
-        if (s->items == NULL)
-            return -1;
-    }
-    if (s->n > 0 && ++s->n_left_out < s->every)
-        return 0;
-    s->n_left_out = 0;
-    if (s->n == WATCH_SERIES_MOST)
+    if (s->items == NULL && begin(s) != 0)
+        return -1;
+    note_extremes(s, sample);
+    if (s->n_since > 0) /* the one before was kept as the newest only */
+        s->n--;
+    s->n_since = s->n > 0 ? (s->n_since + 1) % s->every : 0;
+    if (s->n_since == 0 && s->n == WATCH_SERIES_MOST - 1)
         drop_every_other(s);
     s->items[s->n++] = *sample;
     return 0;
@@ -63,15 +83,12 @@ void watch_series_free(struct watch_series *s)
 
 uint64_t watch_series_most(const struct watch_series *s, enum watch_figure figure)
 {
-    uint64_t most = WATCH_UNKNOWN;
+    return s->n > 0 ? s->most.at[figure] : WATCH_UNKNOWN;
+}
 
-    for (size_t i = 0; i < s->n; i++) {
-        const uint64_t value = s->items[i].at[figure];
-
-        if (value != WATCH_UNKNOWN && (most == WATCH_UNKNOWN || value > most))
-            most = value;
-    }
-    return most;
+uint64_t watch_series_least(const struct watch_series *s, enum watch_figure figure)
+{
+    return s->n > 0 ? s->least.at[figure] : WATCH_UNKNOWN;
 }
 
 uint64_t watch_series_growth(const struct watch_series *s, enum watch_figure figure)

@@ -78,18 +78,21 @@ static bool is_complete(const struct watch_series *s, const struct run *run)
     return s->n > 0 && s->items[s->n - 1].at[WATCH_EPOCH_NS] + MARGIN_NS >= run->end_ns;
 }
 
-/* Removes the samples of other times.  Returns how many are left. */
-static size_t trim(struct watch_series *s, const struct run *run)
+/* Removes the samples of other times.  Returns 0, or -1 if out of memory. */
+static int trim(struct watch_series *s, const struct run *run)
 {
-    size_t n = 0;
+    struct watch_series all = *s;
+    int failed = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
-        const uint64_t at_ns = s->items[i].at[WATCH_EPOCH_NS];
+    *s = (struct watch_series){0};
+    for (size_t i = 0; i < all.n; i++) {
+        const uint64_t at_ns = all.items[i].at[WATCH_EPOCH_NS];
 
         if (at_ns + MARGIN_NS >= run->started_ns && at_ns <= run->end_ns + MARGIN_NS)
-            s->items[n++] = s->items[i];
+            failed |= watch_series_add(s, &all.items[i]);
     }
-    return s->n = n;
+    watch_series_free(&all);
+    return failed;
 }
 
 static void add_queries(struct watch_series *s, const struct run *run)
@@ -148,7 +151,9 @@ int watch_file_join(struct json_object *result, const char *path)
 
     if (!failed && result_time_ns(result, "measured_from") == 0)
         failed = log_error("--watch: the result does not say when its measurement began");
-    if (!failed && trim(&series, &run) == 0)
+    if (!failed && trim(&series, &run) != 0)
+        failed = log_error("out of memory");
+    if (!failed && series.n == 0)
         failed = log_error("--watch: %s: no samples from the time of the run", path);
     if (!failed) {
         add_queries(&series, &run);

@@ -7,12 +7,13 @@
 
 #include <cmocka.h>
 
-static void add(struct watch_series *s, uint64_t epoch_ns)
+static void add(struct watch_series *s, uint64_t epoch_ns, uint64_t drops)
 {
     struct watch_sample sample;
 
     watch_sample_init(&sample);
     sample.at[WATCH_EPOCH_NS] = epoch_ns;
+    sample.at[WATCH_LISTEN_DROPS] = drops;
     assert_int_equal(watch_series_add(s, &sample), 0);
 }
 
@@ -30,11 +31,41 @@ static void too_many_samples_are_thinned_evenly(void **state)
 
     (void)state;
     for (uint64_t i = 0; i < 5 * WATCH_SERIES_MOST; i++)
-        add(&s, i);
+        add(&s, i, 0);
     assert_true(s.n <= WATCH_SERIES_MOST && s.n > WATCH_SERIES_MOST / 2);
     assert_int_equal(s.every, 8);
-    for (size_t i = 0; i < s.n; i++)
+    for (size_t i = 0; i + 1 < s.n; i++)
         assert_int_equal(s.items[i].at[WATCH_EPOCH_NS], 8 * i);
+    watch_series_free(&s);
+}
+
+static void newest_sample_is_kept(void **state)
+{
+    struct watch_series s = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 3 * WATCH_SERIES_MOST; i++) {
+        add(&s, i, 2 * i);
+        assert_true(s.n <= WATCH_SERIES_MOST);
+        assert_int_equal(s.items[s.n - 1].at[WATCH_EPOCH_NS], i);
+        assert_true(s.n == 1 || s.items[s.n - 2].at[WATCH_EPOCH_NS] < i);
+    }
+    assert_int_equal(s.every, 4);
+    assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), 2 * (3 * WATCH_SERIES_MOST - 1));
+    watch_series_free(&s);
+}
+
+static void extremes_are_those_of_all_samples(void **state)
+{
+    struct watch_series s = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 2 * WATCH_SERIES_MOST; i++)
+        add(&s, i, i == 4097 ? 500 : i == 4099 ? 3 : 10);
+    for (size_t i = 0; i < s.n; i++)
+        assert_int_equal(s.items[i].at[WATCH_LISTEN_DROPS], 10); /* neither of the two is kept */
+    assert_int_equal(watch_series_most(&s, WATCH_LISTEN_DROPS), 500);
+    assert_int_equal(watch_series_least(&s, WATCH_LISTEN_DROPS), 3);
     watch_series_free(&s);
 }
 
@@ -44,13 +75,13 @@ static void unknown_values_are_skipped(void **state)
     struct watch_series s = {0};
 
     (void)state;
-    for (uint64_t i = 0; i < 6; i++) {
-        add(&s, i);
-        s.items[i].at[WATCH_LISTEN_DROPS] = values[i];
-    }
+    for (uint64_t i = 0; i < 6; i++)
+        add(&s, i, values[i]);
     assert_int_equal(watch_series_most(&s, WATCH_LISTEN_DROPS), 9);
+    assert_int_equal(watch_series_least(&s, WATCH_LISTEN_DROPS), 5);
     assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), 2);
     assert_int_equal(watch_series_most(&s, WATCH_FDS), WATCH_UNKNOWN);
+    assert_int_equal(watch_series_least(&s, WATCH_FDS), WATCH_UNKNOWN);
     assert_int_equal(watch_series_growth(&s, WATCH_FDS), WATCH_UNKNOWN);
     watch_series_free(&s);
 }
@@ -60,8 +91,7 @@ static void one_sample_does_not_tell_growth(void **state)
     struct watch_series s = {0};
 
     (void)state;
-    add(&s, 0);
-    s.items[0].at[WATCH_LISTEN_DROPS] = 100;
+    add(&s, 0, 100);
     assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), WATCH_UNKNOWN);
     watch_series_free(&s);
 }
@@ -71,6 +101,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_names_its_figure),
         cmocka_unit_test(too_many_samples_are_thinned_evenly),
+        cmocka_unit_test(newest_sample_is_kept),
+        cmocka_unit_test(extremes_are_those_of_all_samples),
         cmocka_unit_test(unknown_values_are_skipped),
         cmocka_unit_test(one_sample_does_not_tell_growth),
     };
