@@ -53,18 +53,23 @@ void watch_sample_init(struct watch_sample *sample); /* all unknown */
 
 /* Samples at equal distances, and the newest one: when there are too many, every other one is
  * dropped. */
-#define WATCH_SERIES_MOST 8193u /* odd: with the newest */
+#define WATCH_SERIES_MOST 8193u
 struct watch_series {
     struct watch_sample *items;
     size_t n;
-    size_t every;                    /* keeps one of `every` ... */
-    size_t n_since;                  /* ... and the newest, n_since after the last of these */
+    size_t n_fixed; /* the first ones, which are not dropped; of the others it ... */
+    size_t every;   /* ... keeps one of `every` ... */
+    size_t n_since; /* ... and the newest, n_since after the last of these */
     struct watch_sample most, least; /* known values of all that were added */
 };
 
 /* Zero-initialize before the first.  Returns 0, or -1 if out of memory. */
 int watch_series_add(struct watch_series *s, const struct watch_sample *sample);
 void watch_series_free(struct watch_series *s);
+
+/* Keeps the samples so far, at most half of WATCH_SERIES_MOST, however many follow.  Only the first
+ * call has an effect. */
+void watch_series_fix(struct watch_series *s);
 
 /* The highest and the lowest known value of a figure in all samples, dropped ones included, or
  * WATCH_UNKNOWN; and its growth from the first to the last known value of those that are kept,

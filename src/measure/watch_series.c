@@ -53,11 +53,16 @@ static void note_extremes(struct watch_series *s, const struct watch_sample *sam
     }
 }
 
+/* Of those that are not fixed.  The next sample is at the old distance from the last one: if that
+ * one stays, it is between two that do. */
 static void drop_every_other(struct watch_series *s)
 {
-    for (size_t i = 0; 2 * i < s->n; i++)
-        s->items[i] = s->items[2 * i];
-    s->n = (s->n + 1) / 2;
+    size_t n = s->n_fixed;
+
+    for (size_t i = n; i < s->n; i += 2)
+        s->items[n++] = s->items[i];
+    s->n_since = (s->n - s->n_fixed) % 2 == 1 ? s->every : 0;
+    s->n = n;
     s->every *= 2;
 }
 
@@ -68,11 +73,22 @@ int watch_series_add(struct watch_series *s, const struct watch_sample *sample)
     note_extremes(s, sample);
     if (s->n_since > 0) /* the one before was kept as the newest only */
         s->n--;
-    s->n_since = s->n > 0 ? (s->n_since + 1) % s->every : 0;
+    s->n_since = s->n > s->n_fixed ? (s->n_since + 1) % s->every : 0;
     if (s->n_since == 0 && s->n == WATCH_SERIES_MOST - 1)
         drop_every_other(s);
     s->items[s->n++] = *sample;
     return 0;
+}
+
+void watch_series_fix(struct watch_series *s)
+{
+    if (s->n_fixed > 0)
+        return;
+    while (s->n > WATCH_SERIES_MOST / 2)
+        drop_every_other(s);
+    s->n_fixed = s->n;
+    s->every = 1;
+    s->n_since = 0;
 }
 
 void watch_series_free(struct watch_series *s)

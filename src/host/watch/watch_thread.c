@@ -29,6 +29,8 @@ static bool take(struct watch_thread *t, const struct watch_load *load)
 {
     struct watch_sample sample;
 
+    if (load->has_begun)
+        watch_series_fix(&t->series); /* the ramp, from which memory per connection is computed */
     t->watch.is_under_load = load->has_begun;
     if (!watch_take(&t->watch, &sample)) {
         log_error("--watch: %s: %s", t->watch.name, t->watch.end);

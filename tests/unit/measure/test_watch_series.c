@@ -55,13 +55,55 @@ static void newest_sample_is_kept(void **state)
     watch_series_free(&s);
 }
 
+static void fixed_samples_are_never_dropped(void **state)
+{
+    static const uint64_t n_before[] = {1, 1000, 1001, WATCH_SERIES_MOST / 2};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof n_before / sizeof *n_before; k++) {
+        const uint64_t n = n_before[k];
+        struct watch_series s = {0};
+
+        for (uint64_t i = 0; i < n + 3 * WATCH_SERIES_MOST; i++) {
+            if (i >= n)
+                watch_series_fix(&s);
+            add(&s, i, 0);
+            assert_true(s.n <= WATCH_SERIES_MOST);
+            assert_int_equal(s.items[s.n - 1].at[WATCH_EPOCH_NS], i);
+        }
+        assert_true(s.every > 1);
+        for (uint64_t i = 0; i < n; i++)
+            assert_int_equal(s.items[i].at[WATCH_EPOCH_NS], i);
+        for (uint64_t i = n; i + 1 < s.n; i++)
+            assert_int_equal(s.items[i].at[WATCH_EPOCH_NS], n + (i - n) * s.every);
+        watch_series_free(&s);
+    }
+}
+
+static void at_most_half_of_the_samples_are_fixed(void **state)
+{
+    struct watch_series s = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 5000; i++)
+        add(&s, i, 0);
+    watch_series_fix(&s);
+    assert_int_equal(s.n, 2500);
+    add(&s, 5000, 0);
+    add(&s, 5001, 0);
+    assert_int_equal(s.n, 2502);
+    assert_int_equal(s.items[2499].at[WATCH_EPOCH_NS], 4998);
+    assert_int_equal(s.items[2501].at[WATCH_EPOCH_NS], 5001);
+    watch_series_free(&s);
+}
+
 static void extremes_are_those_of_all_samples(void **state)
 {
     struct watch_series s = {0};
 
     (void)state;
     for (uint64_t i = 0; i < 2 * WATCH_SERIES_MOST; i++)
-        add(&s, i, i == 4097 ? 500 : i == 4099 ? 3 : 10);
+        add(&s, i, i == 4097 ? 500u : i == 4099 ? 3u : 10u);
     for (size_t i = 0; i < s.n; i++)
         assert_int_equal(s.items[i].at[WATCH_LISTEN_DROPS], 10); /* neither of the two is kept */
     assert_int_equal(watch_series_most(&s, WATCH_LISTEN_DROPS), 500);
@@ -102,6 +144,8 @@ int main(void)
         cmocka_unit_test(every_key_names_its_figure),
         cmocka_unit_test(too_many_samples_are_thinned_evenly),
         cmocka_unit_test(newest_sample_is_kept),
+        cmocka_unit_test(fixed_samples_are_never_dropped),
+        cmocka_unit_test(at_most_half_of_the_samples_are_fixed),
         cmocka_unit_test(extremes_are_those_of_all_samples),
         cmocka_unit_test(unknown_values_are_skipped),
         cmocka_unit_test(one_sample_does_not_tell_growth),
