@@ -7,7 +7,8 @@
  * poisson_interval_us = the gap before this arrival; send_lag_us = sent - intended.
  * type A: timestamp = when the answer was received; rtt_us = received - sent; response_us =
  * received - intended; send_lag_us as above.  Other fields are empty.  Times are epoch seconds with
- * 9 decimals; microseconds are whole, rounded down, except response and lag, which have 3 decimals.
+ * 9 decimals; microseconds are whole, rounded towards 0, except response and lag, which have 3
+ * decimals.  A time below 0, of two hosts whose clocks disagree, has a sign.
  */
 #ifndef TCPSCALER_MEASURE_ROWS_FORMAT_H
 #define TCPSCALER_MEASURE_ROWS_FORMAT_H
