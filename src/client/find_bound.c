@@ -17,20 +17,31 @@ static double smallest_bad(const struct search *s)
     return smallest;
 }
 
+/* Returns the load of the last confirmation that was bad; 0: none.  A void one, which decides
+ * nothing, may have followed. */
+static double last_failed(const struct search *s)
+{
+    for (size_t i = s->n; i-- > 0;)
+        if (s->trials[i].order.step == SEARCH_CONFIRM && s->trials[i].judgment.class == TRIAL_BAD)
+            return s->trials[i].order.load;
+    return 0;
+}
+
 /* The load at which the search ended, or whose confirmation failed last; without a bound yet, the
  * one that may become it. */
 double client_find_deciding_load(const struct client_find *f)
 {
     const struct search *s = &f->search;
-    double lower, upper;
+    double lower, upper, refuted;
 
     search_bounds(s, &lower, &upper);
-    if (s->descended_to > 0)
-        return search_confirm_refuted(s, s->descended_to, 1);
+    refuted = s->descended_to > 0 ? search_confirm_refuted(s, s->descended_to, 1) : 0;
+    if (refuted > 0)
+        return refuted;
     if (s->reason == SEARCH_VOID)
         return s->void_load;
-    if (s->reason == SEARCH_UNCONFIRMED && s->n > 0)
-        return s->trials[s->n - 1].order.load;
+    if (s->reason == SEARCH_UNCONFIRMED)
+        return last_failed(s);
     return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s) : upper;
 }
 

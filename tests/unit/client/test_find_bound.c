@@ -133,6 +133,39 @@ static void failed_confirmations_decide_if_a_lower_load_was_confirmed(void **sta
     assert_string_equal(client_find_bound_name(&f), "syns-lost");
 }
 
+static void a_void_confirmation_after_the_failed_one_decides_nothing(void **state)
+{
+    (void)state;
+    add(40, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 1;
+    add(20, TRIAL_GOOD, SEARCH_DOUBLE);
+    add(19, TRIAL_BAD, SEARCH_CONFIRM)->syn_retransmits = 2;
+    add(18, TRIAL_VOID, SEARCH_CONFIRM)->overflows = 1;
+    f.search.reason = SEARCH_UNCONFIRMED;
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+}
+
+/* It was good once, and so refutes nothing: the upper bound stands. */
+static void upper_bound_decides_if_a_load_above_the_confirmed_one_was_good_and_bad(void **state)
+{
+    struct client_find_evidence e;
+
+    (void)state;
+    add(40, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 1;
+    f.search.trials[0].order.duration_ns = 60000000000; /* full length */
+    add(20, TRIAL_GOOD, SEARCH_DOUBLE);
+    add(19, TRIAL_BAD, SEARCH_CONFIRM)->syn_retransmits = 2;
+    add(19, TRIAL_GOOD, SEARCH_CONFIRM);
+    add(19, TRIAL_BAD, SEARCH_CONFIRM)->syn_retransmits = 2;
+    add(18, TRIAL_GOOD, SEARCH_CONFIRM);
+    f.search.status = SEARCH_FOUND;
+    f.search.reason = SEARCH_NO_REASON;
+    f.search.confirmed = true;
+    f.search.descended_to = 18;
+    client_find_bound(&f, &e);
+    assert_int_equal(e.n_trials, 1);
+    assert_string_equal(client_find_bound_name(&f), "accept-queue");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +175,9 @@ int main(void)
         cmocka_unit_test_setup(missing_connections_are_not_this_hosts_limit, start),
         cmocka_unit_test_setup(failed_confirmations_decide_if_they_ended_the_search, start),
         cmocka_unit_test_setup(failed_confirmations_decide_if_a_lower_load_was_confirmed, start),
+        cmocka_unit_test_setup(a_void_confirmation_after_the_failed_one_decides_nothing, start),
+        cmocka_unit_test_setup(
+            upper_bound_decides_if_a_load_above_the_confirmed_one_was_good_and_bad, start),
         cmocka_unit_test_setup(first_cause_on_the_way_to_the_server_is_named, start),
     };
 
