@@ -95,6 +95,8 @@ static void finish(struct client_run_state *r)
 void client_run_stop(struct client_run_state *r)
 {
     start_gate_close(&r->gate);
+    if (r->settings->sweep != NULL)
+        client_sweep_stop(r->settings->sweep);
     r->stopped_ns = clock_now_ns();
     client_workers_post(&r->workers, CLIENT_STOP, 0);
 }
@@ -163,8 +165,6 @@ void client_run_follow_stages(struct client_run_state *r)
 void client_run_interrupt(struct client_run_state *r)
 {
     r->result->interrupted = true;
-    if (r->settings->sweep != NULL)
-        client_sweep_stop(r->settings->sweep);
     if (r->config->rows != NULL)
         rows_stop_waiting(r->config->rows);
     client_run_stop(r);

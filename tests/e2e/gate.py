@@ -188,6 +188,18 @@ def test_moment_before_the_boot_is_missed():
     check(re.search(r"the start was \S+ \S+ ago, before this machine was booted: nothing is sent", r.err), r.err)
 
 
+def test_search_whose_start_is_missed_has_no_answer():
+    path = temp_path("start")
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 5, "--find", "rate", "--find-range", "100-1k", "--start-file", path, "127.0.0.1")
+        wait_ready(path)
+        open_gate(path, time.time() - 0.5)
+        r = client.wait()
+    s = r.json["search"]
+    check_equal((r.code, s["status"], s["reason"], s["trials"]), (3, "inconclusive", "stopped", []), r.err)
+    check("the run ended before the search began\n" in r.err, r.err)
+
+
 def test_file_that_is_no_time_ends_the_run():
     path = temp_path("start")
 

@@ -209,6 +209,19 @@ static void trials_are_rows(void **state)
                      "2400,2390\n");
 }
 
+static void a_search_that_was_stopped_says_whether_it_had_begun(void **state)
+{
+    (void)state;
+    find.search.n = 0;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_STOPPED;
+    print_text();
+    assert_has(text, "             the run ended before the search began\n");
+    find.begin_ns = S_NS;
+    print_text();
+    assert_has(text, "             stopped by a signal or through --control\n");
+}
+
 static void a_trial_that_did_not_begin_did_not_end_early(void **state)
 {
     (void)state;
@@ -343,6 +356,7 @@ int main(void)
         TEST(connections_per_second_have_their_unit),
         TEST(a_single_connection_is_singular),
         TEST(full_handshakes_are_told_apart_from_resumed_ones),
+        TEST(a_search_that_was_stopped_says_whether_it_had_begun),
         TEST(a_trial_that_did_not_begin_did_not_end_early),
         TEST(without_a_search_there_is_nothing),
     };
