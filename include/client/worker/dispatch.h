@@ -16,6 +16,7 @@
 #include "client/worker/span.h"
 #include "client/worker/transport.h"
 #include "client/worker/turnover.h"
+#include "client/worker/usable.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ struct client_dispatch {
     struct client_queries *queries;
     struct client_send *send;
     const struct client_slots *slots;
+    struct client_usable *usable;
     const struct client_pool *pool;
     struct client_turnover *turnover;
     struct client_arrive *arrive; /* with config->conn_per_query */

@@ -23,6 +23,7 @@
 #include "client/worker/subscribe.h"
 #include "client/worker/transport.h"
 #include "client/worker/turnover.h"
+#include "client/worker/usable.h"
 
 struct client_parts {
     struct client_parts_place place;
@@ -30,6 +31,7 @@ struct client_parts {
     struct client_transport transport;
     struct client_pool pool;
     struct client_slots slots;
+    struct client_usable usable;
     struct client_due due;
     struct client_queries queries;
     struct client_send send;

@@ -39,10 +39,10 @@ static inline uint32_t client_select_first(struct client_select *s, const struct
 /* Selects a random element of a list of n > 0 usable slots. */
 uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, uint32_t n);
 
-/* Selects a random usable slot out of n_slots, of which at least one must be usable.  Calls
- * `is_usable` with `context`. */
-uint32_t client_select_other(struct client_select *s, uint32_t n_slots,
-                             bool (*is_usable)(const void *context, uint32_t slot),
-                             const void *context);
+/* Tries to find a random usable slot out of n_slots > 0.  Returns CLIENT_SELECT_NONE after a number
+ * of tries, likely only if few are usable.  Calls `is_usable` with `context`. */
+uint32_t client_select_try(struct client_select *s, uint32_t n_slots,
+                           bool (*is_usable)(const void *context, uint32_t slot),
+                           const void *context);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_slots: the state of a worker's slots that outlives a connection: which are usable, and how
- * connections follow one another.  Only used where a slot can be reused (--queries-per-conn,
- * --reconnect, --on-demand, --control, --find, a schedule of connections).  Each connection is
- * counted by itself.
+ * client_slots: the state of a worker's slots that outlives a connection: how connections follow
+ * one another.  Only used where a slot can be reused (--queries-per-conn, --reconnect, --on-demand,
+ * --control, --find, a schedule of connections).  Each connection is counted by itself.
  *
  * Pure; one owner thread. */
 #ifndef TCPSCALER_CLIENT_WORKER_SLOTS_H
@@ -21,16 +20,12 @@ struct client_slot {
     uint32_t n_begun;    /* connections in this slot so far */
     uint32_t n_queries;  /* given to the current connection */
     uint32_t n_failures; /* consecutive connections that failed before they were usable */
-    uint32_t position;   /* index in client_slots.usable, if usable */
     bool was_usable;     /* the latest connection */
 };
 
 struct client_slots {
     struct client_slot *all; /* NULL: slots are not reused */
-    /* Slots of LIVE connections, unordered: avoids searching when few are usable. */
-    uint32_t *usable;
-    uint32_t n_usable;
-    struct rng rng; /* jitter of the backoff */
+    struct rng rng;          /* jitter of the backoff */
 };
 
 /* Allocates n slots for a worker.  Returns 0, or -1 if out of memory. */
@@ -53,15 +48,12 @@ void client_slots_forget(struct client_slots *s, uint32_t slot);
 
 /* The connection became usable.  Returns the time since the previous one ended; 0: there was none.
  */
-uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns);
+uint64_t client_slots_become_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns);
 
 /* The connection failed at now_ns.  If it was usable, the slot is lost until the next one is. */
 void client_slots_fail(struct client_slots *s, uint32_t slot, uint64_t now_ns);
 
 /* The connection became usable.  Returns for how long the slot was lost; 0: it was not. */
 uint64_t client_slots_recover(struct client_slots *s, uint32_t slot, uint64_t now_ns);
-
-/* The connection is no longer usable. */
-void client_slots_remove_usable(struct client_slots *s, uint32_t slot);
 
 #endif

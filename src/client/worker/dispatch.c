@@ -71,16 +71,47 @@ static bool queue_on_demand(struct client_dispatch *d, const struct client_batch
     return true;
 }
 
-/* Selects any usable connection. */
-static uint32_t select_other(struct client_dispatch *d)
-{
-    const struct client_transport *t = d->transport;
+/* The slots of a class. */
+struct class_slots {
+    const struct client_transport *transport;
+    uint32_t first, n;
+};
 
-    if (tally_get(&t->figures->n_live) == 0)
-        return CLIENT_SELECT_NONE;
-    if (client_slots_are_kept(d->slots))
-        return client_select_listed(&d->select, d->slots->usable, d->slots->n_usable);
-    return client_select_other(&d->select, t->n_conns, client_transport_is_usable, t);
+/* Those of class k; without classes, all. */
+static struct class_slots slots_of(const struct client_transport *t, uint32_t k)
+{
+    const struct client_config *config = t->config;
+
+    if (config->n_classes == 0)
+        return (struct class_slots){t, 0, t->n_conns};
+    return (struct class_slots){
+        t, client_class_first_slot(&config->classes[k], config->n_workers, t->worker),
+        client_class_n_slots(&config->classes[k], config->n_workers, t->worker)};
+}
+
+static bool is_usable_in_class(const void *context, uint32_t slot)
+{
+    const struct class_slots *slots = context;
+
+    return client_conn_is_usable(&slots->transport->conns[slots->first + slot]);
+}
+
+/* Selects any usable connection of class k, which has some.  Returns CLIENT_SELECT_NONE if out of
+ * memory. */
+static uint32_t select_other(struct client_dispatch *d, uint32_t k)
+{
+    const struct class_slots slots = slots_of(d->transport, k);
+    const struct client_usable_list *list = &d->usable->lists[k];
+    uint32_t slot;
+
+    if (!client_usable_are_kept(d->usable)) {
+        slot = client_select_try(&d->select, slots.n, is_usable_in_class, &slots);
+        if (slot != CLIENT_SELECT_NONE)
+            return slots.first + slot;
+        if (client_usable_gather(d->usable) != 0)
+            return CLIENT_SELECT_NONE;
+    }
+    return client_select_listed(&d->select, list->slots, list->n);
 }
 
 /* Selects the slot of a connection that takes queries; CLIENT_SELECT_NONE: there is none.
@@ -93,43 +124,28 @@ static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *re
     *rerouted = false;
     if (i < t->n_conns && client_conn_is_usable(&t->conns[i]))
         return i;
-    if (d->pool->n_open == 0)
+    if (d->pool->n_open == 0 || tally_get(&t->figures->n_live) == 0)
         return CLIENT_SELECT_NONE;
-    i = select_other(d);
+    i = select_other(d, 0);
     *rerouted = i != CLIENT_SELECT_NONE;
     return i;
-}
-
-struct class_slots {
-    const struct client_transport *transport;
-    uint32_t first;
-};
-
-static bool is_usable_in_class(const void *context, uint32_t slot)
-{
-    const struct class_slots *slots = context;
-
-    return client_conn_is_usable(&slots->transport->conns[slots->first + slot]);
 }
 
 /* Likewise with classes: another connection is one of the same class. */
 static uint32_t select_in_class(struct client_dispatch *d, uint32_t slot, bool *rerouted)
 {
     const struct client_transport *t = d->transport;
-    const struct client_config *config = t->config;
     const uint32_t k = t->conns[slot].class_index;
-    const struct client_class *class = &config->classes[k];
-    const struct class_slots slots = {t,
-                                      client_class_first_slot(class, config->n_workers, t->worker)};
+    uint32_t other;
 
+    *rerouted = false;
     if (client_conn_is_usable(&t->conns[slot]))
         return slot;
     if (tally_get(&t->figures->classes[k].n_live) == 0)
         return CLIENT_SELECT_NONE;
-    *rerouted = true;
-    return slots.first + client_select_other(
-                             &d->select, client_class_n_slots(class, config->n_workers, t->worker),
-                             is_usable_in_class, &slots);
+    other = select_other(d, k);
+    *rerouted = other != CLIENT_SELECT_NONE;
+    return other;
 }
 
 /* Opens a connection for a query.  Returns its slot; CLIENT_SELECT_NONE: it could not be opened. */

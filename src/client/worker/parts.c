@@ -37,6 +37,7 @@ static void connect_parts(struct client_parts *p)
     struct client_transport *t = &p->transport;
 
     place_transport(p);
+    p->usable = (struct client_usable){.transport = t};
     p->due = (struct client_due){.transport = t, .span = &p->span};
     p->queries = (struct client_queries){
         .transport = t, .figures = f, .span = &p->span, .due = &p->due, .idle = &p->idle};
@@ -71,6 +72,7 @@ static void connect_parts(struct client_parts *p)
                                            .queries = &p->queries,
                                            .send = &p->send,
                                            .slots = &p->slots,
+                                           .usable = &p->usable,
                                            .pool = &p->pool,
                                            .turnover = &p->turnover,
                                            .demand = &p->demand,
@@ -98,7 +100,7 @@ static int init_slots(struct client_parts *p)
         config->targets == NULL)
         return 0;
     return client_slots_init(&p->slots, place->n_conns, config->seed, place->worker) != 0 ||
-                   hist_init(&place->figures->gaps) != 0 ||
+                   client_usable_keep(&p->usable) != 0 || hist_init(&place->figures->gaps) != 0 ||
                    hist_init(&place->figures->recoveries) != 0
                ? -1
                : 0;
@@ -146,6 +148,7 @@ void client_parts_release(struct client_parts *p)
     client_arrive_free(&p->arrive);
     client_sizes_free(&p->sizes);
     client_slots_free(&p->slots);
+    client_usable_free(&p->usable);
     client_pool_free(&p->pool);
     client_subscribe_free(&p->subscribe);
     client_demand_free(&p->demand);

@@ -34,9 +34,10 @@ static void on_usable(void *owner, struct client_conn *c)
     struct client_parts *p = owner;
     const uint64_t now_ns = clock_now_ns();
 
+    client_usable_add(&p->usable, c);
     if (client_slots_are_kept(&p->slots)) {
         const uint32_t slot = client_conn_slot(c);
-        const uint64_t gap_ns = client_slots_add_usable(&p->slots, slot, now_ns);
+        const uint64_t gap_ns = client_slots_become_usable(&p->slots, slot, now_ns);
         const uint64_t recovery_ns = client_slots_recover(&p->slots, slot, now_ns);
 
         if (gap_ns > 0)
@@ -58,8 +59,7 @@ static void on_unusable(void *owner, struct client_conn *c)
 {
     struct client_parts *p = owner;
 
-    if (client_slots_are_kept(&p->slots))
-        client_slots_remove_usable(&p->slots, client_conn_slot(c));
+    client_usable_remove(&p->usable, c);
 }
 
 static void on_half_open(void *owner, struct client_conn *c)

@@ -2,7 +2,7 @@
  * client_select: see client/worker/select.h. */
 #include "client/worker/select.h"
 
-/* Random tries to find another usable connection before checking all of them. */
+/* If every 14th slot is usable, all of these tries fail once in a hundred times. */
 enum { REROUTE_TRIES = 64 };
 
 /* Random streams, one per worker each.  The pacer and arrivals use those below. */
@@ -33,18 +33,15 @@ uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, u
     return usable[rng_below(&s->reroute_rng, n)];
 }
 
-uint32_t client_select_other(struct client_select *s, uint32_t n_slots,
-                             bool (*is_usable)(const void *context, uint32_t slot),
-                             const void *context)
+uint32_t client_select_try(struct client_select *s, uint32_t n_slots,
+                           bool (*is_usable)(const void *context, uint32_t slot),
+                           const void *context)
 {
-    uint32_t i = 0;
-
     for (int tries = 0; tries < REROUTE_TRIES; tries++) {
-        i = rng_below(&s->reroute_rng, n_slots);
+        const uint32_t i = rng_below(&s->reroute_rng, n_slots);
+
         if (is_usable(context, i))
             return i;
     }
-    while (!is_usable(context, i))
-        i = (i + 1) % n_slots;
-    return i;
+    return CLIENT_SELECT_NONE;
 }

@@ -10,16 +10,13 @@ enum { STREAM_BACKOFF = 1 << 22 };
 int client_slots_init(struct client_slots *s, uint32_t n, uint64_t seed, uint32_t worker)
 {
     rng_seed(&s->rng, seed, STREAM_BACKOFF + worker);
-    s->n_usable = 0;
     s->all = calloc(n, sizeof *s->all);
-    s->usable = calloc(n, sizeof *s->usable);
-    return s->all != NULL && s->usable != NULL ? 0 : -1;
+    return s->all != NULL ? 0 : -1;
 }
 
 void client_slots_free(struct client_slots *s)
 {
     free(s->all);
-    free(s->usable);
 }
 
 bool client_slots_begin(struct client_slots *s, uint32_t slot)
@@ -42,14 +39,12 @@ void client_slots_forget(struct client_slots *s, uint32_t slot)
     client_slots_release(s, slot);
 }
 
-uint64_t client_slots_add_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns)
+uint64_t client_slots_become_usable(struct client_slots *s, uint32_t slot, uint64_t now_ns)
 {
     struct client_slot *at = &s->all[slot];
 
     at->n_failures = 0;
     at->was_usable = true;
-    at->position = s->n_usable;
-    s->usable[s->n_usable++] = slot;
     return at->ended_ns != 0 ? now_ns - at->ended_ns : 0;
 }
 
@@ -68,13 +63,4 @@ uint64_t client_slots_recover(struct client_slots *s, uint32_t slot, uint64_t no
 
     s->all[slot].lost_ns = 0;
     return lost_ns != 0 ? now_ns - lost_ns : 0;
-}
-
-/* Moves the last element to the free position. */
-void client_slots_remove_usable(struct client_slots *s, uint32_t slot)
-{
-    const uint32_t position = s->all[slot].position, last = s->usable[--s->n_usable];
-
-    s->usable[position] = last;
-    s->all[last].position = position;
 }

@@ -11,6 +11,7 @@ static struct client_due due;
 static struct client_queries queries;
 static struct client_send send_queue;
 static struct client_slots slots; /* not kept, unless a test allocates them */
+static struct client_usable usable;
 static struct client_pool pool;
 static struct client_dispatch dispatch;
 
@@ -22,12 +23,14 @@ static inline void start_dispatch(double rate_qps, const bool *takes_arrivals)
     due = (struct client_due){.transport = &transport, .span = &span};
     queries = (struct client_queries){.transport = &transport, .figures = &figures, .span = &span};
     send_queue = (struct client_send){.transport = &transport, .queries = &queries};
+    usable = (struct client_usable){.transport = &transport};
     dispatch = (struct client_dispatch){.transport = &transport,
                                         .span = &span,
                                         .due = &due,
                                         .queries = &queries,
                                         .send = &send_queue,
                                         .slots = &slots,
+                                        .usable = &usable,
                                         .pool = &pool};
     client_pool_init(&pool, transport.n_conns, transport.n_conns);
     while (client_pool_has_next(&pool))
@@ -46,6 +49,7 @@ static inline int stop_dispatch(void **state)
     client_send_free(&send_queue);
     client_due_free(&due);
     client_dispatch_free(&dispatch);
+    client_usable_free(&usable);
     return stop_worker(state);
 }
 

@@ -4,6 +4,8 @@
 
 #include "dispatch_steps.h"
 
+#include <stdlib.h>
+
 static const bool takes[] = {true};
 static struct client_turnover turnover;
 
@@ -88,6 +90,33 @@ static void queries_of_an_unusable_connection_move_to_others(void **state)
     assert_int_equal(n_queued_on(0) + n_queued_on(2) + n_queued_on(3), 40);
 }
 
+/* Without looking through the slots for each query. */
+static void queries_move_to_the_only_usable_connection_of_many(void **state)
+{
+    enum { N_MANY = 5000, ONLY = 4321 };
+    struct client_conn *many = calloc(N_MANY, sizeof *many);
+
+    assert_non_null(many);
+    start_worker(0, 1, 1);
+    config.n_connections = config.n_at_begin = transport.n_conns = N_MANY;
+    transport.conns = many;
+    for (uint32_t i = 0; i < N_MANY; i++) {
+        many[i].transport = &transport;
+        many[i].state = (uint8_t)(i == ONLY ? CLIENT_CONN_LIVE : CLIENT_CONN_ENDED);
+        inflight_list_init(&many[i].queries);
+    }
+    start_dispatch(40, takes);
+    client_dispatch_due(&dispatch, START + 999 * MS);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->rerouted), 40);
+    assert_int_equal(tally_get(&counts(TALLY_MEASURED)->unsent), 0);
+    assert_int_equal(queries.inflight.n_queued, 40);
+    assert_int_equal(inflight_at(&queries.inflight, many[ONLY].queries.head)->intended_ns, START);
+    assert_true(client_usable_are_kept(&usable));
+    assert_int_equal(usable.lists[0].n, 1);
+    stop_dispatch(state);
+    free(many);
+}
+
 static void without_a_usable_connection_queries_are_unsent_and_unanswered(void **state)
 {
     (void)state;
@@ -145,7 +174,7 @@ static void many_due_queries_are_queued_connection_by_connection(void **state)
 static void remove_usable(void *owner, struct client_conn *c)
 {
     (void)owner;
-    client_slots_remove_usable(&slots, client_conn_slot(c));
+    client_usable_remove(&usable, c);
 }
 
 /* Connections may be replaced, after queries_per_conn queries; 0: never for that reason. */
@@ -159,8 +188,7 @@ static void keep_slots(uint32_t queries_per_conn)
     dispatch.turnover = &turnover;
     transport.ops = &ops;
     assert_int_equal(client_slots_init(&slots, transport.n_conns, 1, 0), 0);
-    for (uint32_t i = 0; i < transport.n_conns; i++)
-        client_slots_add_usable(&slots, i, START);
+    assert_int_equal(client_usable_gather(&usable), 0);
 }
 
 static int stop_kept(void **state)
@@ -216,6 +244,7 @@ int main(void)
         cmocka_unit_test(nothing_is_sent_on_a_connection_that_is_opening),
         cmocka_unit_test_teardown(warm_up_and_measurement_are_counted_apart, stop_dispatch),
         cmocka_unit_test_teardown(queries_of_an_unusable_connection_move_to_others, stop_dispatch),
+        cmocka_unit_test(queries_move_to_the_only_usable_connection_of_many),
         cmocka_unit_test_teardown(without_a_usable_connection_queries_are_unsent_and_unanswered,
                                   stop_dispatch),
         cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop_dispatch),

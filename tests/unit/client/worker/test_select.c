@@ -117,20 +117,43 @@ static void another_one_comes_from_the_list(void **state)
     assert_int_equal(n[17] + n[4] + n[99], 300);
 }
 
-static bool is_the_only_one(const void *context, uint32_t slot)
+enum { N_SLOTS = 5000 };
+
+static unsigned n_asked; /* how often one was asked whether it is usable */
+
+static bool is_every_fourth(const void *context, uint32_t slot)
 {
-    return slot == *(const uint32_t *)context;
+    (void)context;
+    n_asked++;
+    assert_in_range(slot, 0, N_SLOTS - 1);
+    return slot % 4 == 0;
 }
 
-/* More slots than random tries: finally checks every slot. */
-static void the_only_usable_one_of_many_is_found(void **state)
+static bool is_none(const void *context, uint32_t slot)
+{
+    (void)context;
+    (void)slot;
+    n_asked++;
+    return false;
+}
+
+static void tries_find_one_where_many_are_usable_and_end_where_few_are(void **state)
 {
     struct client_select s;
+    unsigned n_low = 0;
 
     (void)state;
     client_select_init(&s, true, SEED, 0);
-    for (uint32_t only = 0; only < 5000; only += 499)
-        assert_int_equal(client_select_other(&s, 5000, is_the_only_one, &only), only);
+    for (int i = 0; i < 100; i++) {
+        const uint32_t slot = client_select_try(&s, N_SLOTS, is_every_fourth, NULL);
+
+        assert_int_equal(slot % 4, 0);
+        n_low += slot < N_SLOTS / 2;
+    }
+    assert_in_range(n_low, 20, 80);
+    n_asked = 0;
+    assert_int_equal(client_select_try(&s, N_SLOTS, is_none, NULL), CLIENT_SELECT_NONE);
+    assert_in_range(n_asked, 1, 100);
 }
 
 int main(void)
@@ -143,7 +166,7 @@ int main(void)
         cmocka_unit_test(random_choices_fall_on_each_open_slot_and_no_other),
         cmocka_unit_test(the_same_seed_makes_the_same_choices_and_each_worker_its_own),
         cmocka_unit_test(another_one_comes_from_the_list),
-        cmocka_unit_test(the_only_usable_one_of_many_is_found),
+        cmocka_unit_test(tries_find_one_where_many_are_usable_and_end_where_few_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

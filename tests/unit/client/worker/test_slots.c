@@ -8,26 +8,6 @@
 
 #include <cmocka.h>
 
-static void the_list_of_usable_slots_stays_whole_when_any_leaves(void **state)
-{
-    struct client_slots s = {0};
-
-    (void)state;
-    assert_int_equal(client_slots_init(&s, 4, 1, 0), 0);
-    for (uint32_t slot = 0; slot < 4; slot++)
-        client_slots_add_usable(&s, slot, 10);
-    client_slots_remove_usable(&s, 1);
-    client_slots_remove_usable(&s, 3);
-    assert_int_equal(s.n_usable, 2);
-    assert_int_equal(s.usable[0] + s.usable[1], 0 + 2);
-    client_slots_remove_usable(&s, 0);
-    assert_int_equal(s.n_usable, 1);
-    assert_int_equal(s.usable[0], 2);
-    client_slots_remove_usable(&s, 2);
-    assert_int_equal(s.n_usable, 0);
-    client_slots_free(&s);
-}
-
 static void the_second_connection_of_a_slot_follows_the_first(void **state)
 {
     struct client_slots s = {0};
@@ -50,11 +30,10 @@ static void the_gap_lasts_from_an_end_to_the_next_usable_connection(void **state
 
     (void)state;
     assert_int_equal(client_slots_init(&s, 1, 1, 0), 0);
-    assert_true(client_slots_add_usable(&s, 0, 100) == 0);
-    client_slots_remove_usable(&s, 0);
+    assert_true(client_slots_become_usable(&s, 0, 100) == 0);
     s.all[0].ended_ns = 250;
     s.all[0].n_failures = 3;
-    assert_true(client_slots_add_usable(&s, 0, 400) == 150);
+    assert_true(client_slots_become_usable(&s, 0, 400) == 150);
     assert_int_equal(s.all[0].n_failures, 0);
     client_slots_free(&s);
 }
@@ -68,15 +47,14 @@ static void a_slot_is_lost_until_it_is_usable_again_whatever_fails_in_between(vo
     (void)client_slots_begin(&s, 0);
     client_slots_fail(&s, 0, 50); /* it never was usable */
     (void)client_slots_begin(&s, 0);
-    client_slots_add_usable(&s, 0, 100);
+    client_slots_become_usable(&s, 0, 100);
     assert_true(client_slots_recover(&s, 0, 100) == 0);
-    client_slots_remove_usable(&s, 0);
     client_slots_fail(&s, 0, 300);
     (void)client_slots_begin(&s, 0);
     client_slots_fail(&s, 0, 400);
     (void)client_slots_begin(&s, 0);
     assert_int_equal(s.all[0].n_failures, 2);
-    client_slots_add_usable(&s, 0, 700);
+    client_slots_become_usable(&s, 0, 700);
     assert_true(client_slots_recover(&s, 0, 700) == 400);
     assert_true(client_slots_recover(&s, 0, 800) == 0);
     client_slots_free(&s);
@@ -91,8 +69,7 @@ static void a_slot_that_was_given_up_is_not_missed(void **state)
     for (int again = 0; again < 2; again++) {
         assert_int_equal(client_slots_init(&s, 1, 1, 0), 0);
         (void)client_slots_begin(&s, 0);
-        assert_int_equal(client_slots_add_usable(&s, 0, 100), 0);
-        client_slots_remove_usable(&s, 0);
+        assert_int_equal(client_slots_become_usable(&s, 0, 100), 0);
         s.all[0].ended_ns = 250;
         client_slots_fail(&s, 0, 250);
         if (again)
@@ -100,7 +77,7 @@ static void a_slot_that_was_given_up_is_not_missed(void **state)
         else
             client_slots_release(&s, 0);
         (void)client_slots_begin(&s, 0);
-        assert_int_equal(client_slots_add_usable(&s, 0, 3600), 0);
+        assert_int_equal(client_slots_become_usable(&s, 0, 3600), 0);
         assert_int_equal(client_slots_recover(&s, 0, 3600), 0);
         client_slots_free(&s);
     }
@@ -118,7 +95,6 @@ static void none_are_kept_without_init(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_list_of_usable_slots_stays_whole_when_any_leaves),
         cmocka_unit_test(the_second_connection_of_a_slot_follows_the_first),
         cmocka_unit_test(the_gap_lasts_from_an_end_to_the_next_usable_connection),
         cmocka_unit_test(a_slot_is_lost_until_it_is_usable_again_whatever_fails_in_between),
