@@ -2,6 +2,7 @@
  * client_find_trial: see client/find_trial.h. */
 #include "client/find_trial.h"
 
+#include "client/exceeding.h"
 #include "host/counters.h"
 #include "measure/latency.h"
 #include "measure/verdict.h"
@@ -76,25 +77,6 @@ static bool opens_connections(const struct client_find *f)
     return f->settings->what == CLIENT_FIND_CONNECT_RATE;
 }
 
-/* How far a connection has to get for the goals on connecting. */
-static enum client_metric connecting(const struct client_find *f)
-{
-    return f->config->tls != NULL ? CLIENT_DUE_SECURED : CLIENT_DUE_CONNECTED;
-}
-
-static const struct hist *recorded_for(const struct client_find *f, enum slo_metric metric)
-{
-    return &f->recorded[metric == SLO_SERVICE   ? CLIENT_SERVICE
-                        : metric == SLO_CONNECT ? connecting(f)
-                                                : CLIENT_RESPONSE];
-}
-
-/* This host's own delays: of a query, or of opening a connection. */
-static const struct hist *own_delays(const struct client_find *f)
-{
-    return &f->recorded[opens_connections(f) ? CLIENT_OPEN_LAG : CLIENT_OWN];
-}
-
 /* Connections that failed because of this host, which says nothing about the server. */
 static uint64_t n_not_opened(const struct client_find *f, const struct tally *now)
 {
@@ -114,21 +96,6 @@ static uint64_t n_unopened(const struct client_find *f, const struct client_find
     return opens_connections(f)          ? t->figures.n_not_opened
            : t->figures.n_not_opened > 0 ? t->figures.n_due + t->n_lost
                                          : 0;
-}
-
-/* n_own: queries lost because of this host. */
-static struct trial_exceeding exceeding(const struct client_find *f, const struct slo_goal *goal,
-                                        const struct client_find_trial *t, uint64_t n_own)
-{
-    const struct hist *h = recorded_for(f, goal->metric);
-
-    if (goal->metric == SLO_LOST)
-        return (struct trial_exceeding){t->n_lost, t->figures.n_due, n_own, 0};
-    return (struct trial_exceeding){
-        .n = hist_count_above(h, goal->limit_ns),
-        .of = h->count + h->beyond,
-        .own = hist_count_above(own_delays(f), goal->limit_ns / TRIAL_OWN_PART) + n_own,
-    };
 }
 
 /* Returns half the width of the confidence interval of the share; 0: unknown. */
@@ -183,10 +150,11 @@ static uint64_t n_lost(const struct client_find *f, const struct client_find_tri
 
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)
 {
-    const struct slo *slo = &f->settings->slo;
+    const bool over_tls = f->config->tls != NULL;
     const struct hist *response = &f->recorded[CLIENT_RESPONSE];
     const struct tally_queries *before = &f->before.queries[TALLY_MEASURED];
-    uint64_t early, late, n_own;
+    struct client_exceeding_input in;
+    uint64_t early, late;
     struct tally now;
 
     count_so_far(f, &now);
@@ -195,18 +163,24 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     fill_connecting(f, t, &now);
     if (!opens_connections(f) && !reopens_connections(f))
         t->figures.n_not_opened = 0;
-    n_own = n_unopened(f, t) + since(&now.datagrams.dropped, &f->before.datagrams.dropped);
-    for (unsigned i = 0; i < slo->n; i++) {
-        t->figures.goals[i] = exceeding(f, &slo->goals[i], t, n_own);
+    in = (struct client_exceeding_input){
+        .metrics = f->recorded,
+        .over_tls = over_tls,
+        .own = opens_connections(f) ? CLIENT_OPEN_LAG : CLIENT_OWN,
+        .length_ns = f->end_ns - f->measure_ns,
+        .n_lost = t->n_lost,
+        .n_own = n_unopened(f, t) + since(&now.datagrams.dropped, &f->before.datagrams.dropped),
+        .n_own_connections = t->figures.n_not_opened,
+    };
+    client_exceeding_count(&f->settings->slo, &in, &t->figures);
+    for (unsigned i = 0; i < f->settings->slo.n; i++)
         t->figures.goals[i].error = share_error(&f->shares[i]);
-    }
-    t->figures.n_behind =
-        hist_count_above(own_delays(f), (f->end_ns - f->measure_ns) / TRIAL_BEHIND_PART);
     t->figures.grew = trend_least(&f->trend, &early, &late) && verdict_has_grown(early, late);
     t->p50_ns = percentile_ns(response, 1, 2);
     t->p99_ns = percentile_ns(response, 99, 100);
     if (opens_connections(f))
-        t->connect_p99_ns = percentile_ns(&f->recorded[connecting(f)], 99, 100);
+        t->connect_p99_ns =
+            percentile_ns(&f->recorded[client_exceeding_connecting(over_tls)], 99, 100);
 }
 
 /* Nothing in flight is lost yet. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * client_exceeding: see client/exceeding.h. */
+#include "client/exceeding.h"
+
+enum client_metric client_exceeding_connecting(bool over_tls)
+{
+    return over_tls ? CLIENT_DUE_SECURED : CLIENT_DUE_CONNECTED;
+}
+
+/* Adds the delays to n_own without wrapping around. */
+static struct trial_exceeding later(const struct hist *times, const struct hist *own_delays,
+                                    uint64_t limit_ns, uint64_t n_own)
+{
+    const uint64_t n_delayed = hist_count_above(own_delays, limit_ns / TRIAL_OWN_PART);
+
+    return (struct trial_exceeding){
+        .n = hist_count_above(times, limit_ns),
+        .of = times->count + times->beyond,
+        .own = n_own > UINT64_MAX - n_delayed ? UINT64_MAX : n_own + n_delayed,
+    };
+}
+
+static struct trial_exceeding exceeding(const struct slo_goal *goal,
+                                        const struct client_exceeding_input *in, uint64_t n_due)
+{
+    const struct hist *metrics = in->metrics;
+
+    switch (goal->metric) {
+    case SLO_LOST:
+        return (struct trial_exceeding){.n = in->n_lost, .of = n_due, .own = in->n_own};
+    case SLO_CONNECT:
+        return later(&metrics[client_exceeding_connecting(in->over_tls)], &metrics[CLIENT_OPEN_LAG],
+                     goal->limit_ns, in->n_own_connections);
+    case SLO_SERVICE:
+        return later(&metrics[CLIENT_SERVICE], &metrics[in->own], goal->limit_ns, in->n_own);
+    case SLO_RESPONSE:
+        break;
+    }
+    return later(&metrics[CLIENT_RESPONSE], &metrics[in->own], goal->limit_ns, in->n_own);
+}
+
+void client_exceeding_count(const struct slo *slo, const struct client_exceeding_input *in,
+                            struct trial_figures *figures)
+{
+    for (unsigned i = 0; i < slo->n; i++)
+        figures->goals[i] = exceeding(&slo->goals[i], in, figures->n_due);
+    figures->n_behind = hist_count_above(&in->metrics[in->own], in->length_ns / TRIAL_BEHIND_PART);
+}
