@@ -35,7 +35,8 @@ static void print_answer(FILE *out, const struct client_find *f)
                 load_text(a, f, search_capacity(s)), load_text(b, f, lower), load_text(c, f, upper),
                 100 * (1 - lower / upper));
     else if (s->status == SEARCH_AT_LEAST)
-        fprintf(out, "at least %s, the end of the range", load_text(a, f, lower));
+        fprintf(out, "at least %s%s", load_text(a, f, lower),
+                s->descended_to > 0 ? ": no higher load was confirmed" : ", the end of the range");
     else if (s->status == SEARCH_LESS_THAN)
         fprintf(out, "less than %s, the lowest load tried", load_text(a, f, upper));
     else

@@ -8,6 +8,7 @@
 #include "report/html_text.h"
 #include "report/result.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Of the table.  A search has up to 512 trials, usually 60; a page should have at most 300 kB. */
@@ -24,6 +25,16 @@ static void print_found(FILE *out, const struct json_object *search, const char 
     html_printf(out, "%s: %s sustained, %s not", text, lower, upper);
     if (result_double(search, "lower", &low) && result_double(search, "upper", &high) && high > 0)
         html_printf(out, " (%.1f %% apart)", 100 * (1 - low / high));
+}
+
+static void print_at_least(FILE *out, const struct json_object *search, const char *lower)
+{
+    double low, most;
+    const bool is_below =
+        result_double(search, "lower", &low) && result_double(search, "max", &most) && low < most;
+
+    html_printf(out, "at least %s%s", lower,
+                is_below ? ": no higher load was confirmed" : ", the end of the range");
 }
 
 static void print_inconclusive(FILE *out, const struct json_object *search, const char *lower,
@@ -65,7 +76,7 @@ void html_search_answer(FILE *out, const struct json_object *search)
     if (status != NULL && strcmp(status, "found") == 0)
         print_found(out, search, lower, upper);
     else if (status != NULL && strcmp(status, "at-least") == 0 && lower != NULL)
-        html_printf(out, "at least %s, the end of the range", lower);
+        print_at_least(out, search, lower);
     else if (status != NULL && strcmp(status, "less-than") == 0 && upper != NULL)
         html_printf(out, "less than %s, the lowest load tried", upper);
     else

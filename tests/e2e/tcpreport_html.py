@@ -227,6 +227,8 @@ def test_capacity_is_on_the_first_screen():
     answers = (({"status": "found", "capacity": 150000, "lower": 146000, "upper": 154000, "limited_by": "p99<5ms"},
                 "Capacity: 150,000 q/s: 146,000 q/s sustained, 154,000 q/s not (5.2 % apart); limited by p99<5ms."),
                ({"status": "at-least", "capacity": 1e6, "lower": 1e6}, "Capacity: at least 1,000,000 q/s, the end of the range."),
+               ({"status": "at-least", "capacity": 9e5, "lower": 9e5, "max": 1e6},
+                "Capacity: at least 900,000 q/s: no higher load was confirmed."),
                ({"status": "less-than", "upper": 100}, "Capacity: less than 100 q/s, the lowest load tried."),
                ({"status": "inconclusive", "reason": "time", "lower": 5000},
                 "Capacity: inconclusive (the time was up); so far 5,000 q/s sustained."))

@@ -185,6 +185,9 @@ static void other_answers_say_what_is_known(void **state)
     find.search.status = SEARCH_AT_LEAST;
     print_text();
     assert_has(text, "Capacity     at least 1,000 q/s, the end of the range\n");
+    find.search.descended_to = 950;
+    print_text();
+    assert_has(text, "Capacity     at least 950 q/s: no higher load was confirmed\n");
 }
 
 static void trials_are_rows(void **state)
