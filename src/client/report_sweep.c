@@ -28,15 +28,17 @@ static void print_row(FILE *out, const struct client_sweep *sweep, unsigned i)
 {
     const struct client_find *f = sweep->points[i].find;
     const struct search *s = &f->search;
-    const char *binding = report_search_binding(f), *reason = search_reason_name(s->reason);
+    const bool begun = i < sweep->n_begun;
+    const char *binding = report_search_binding(f);
+    const char *reason = begun ? search_reason_name(s->reason) : NULL;
     char at[UNITS_TEXT_BYTES], a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
     double lower, upper;
 
     search_bounds(s, &lower, &upper);
     fprintf(out, "  %16s %14s %14s %14s  %s%s%s%s%s\n", units_format_count(at, sweep->points[i].at),
             load_text(a, search_capacity(s)), load_text(b, lower), load_text(c, upper),
-            i < sweep->n_begun ? search_status_name(s->status) : "not reached",
-            reason != NULL ? ", " : "", reason != NULL ? reason : "", binding != NULL ? ": " : "",
+            begun ? search_status_name(s->status) : "not reached", reason != NULL ? ", " : "",
+            reason != NULL ? reason : "", binding != NULL ? ": " : "",
             binding != NULL ? binding : "");
 }
 

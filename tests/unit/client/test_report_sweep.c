@@ -90,6 +90,20 @@ static void every_value_has_a_row(void **state)
                "          10,000              -              -              -  not reached\n");
 }
 
+static void a_run_that_ended_before_its_load_reached_none(void **state)
+{
+    struct search *first = &sweep.points[0].find->search;
+
+    (void)state;
+    sweep.n_begun = 0;
+    first->n = 0;
+    first->status = SEARCH_INCONCLUSIVE;
+    first->reason = SEARCH_STOPPED;
+    report_sweep_text(print_open(), &sweep);
+    text = print_close();
+    assert_has(text, "100              -              -              -  not reached\n");
+}
+
 static void small_loads_keep_their_digits(void **state)
 {
     struct client_find *f = sweep.points[0].find;
@@ -149,11 +163,9 @@ static void values_that_were_reached_are_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_value_has_a_row),
-        TEST(small_loads_keep_their_digits),
-        TEST(each_value_has_its_search),
-        TEST(a_single_search_is_no_sweep),
-        TEST(values_that_were_reached_are_rows),
+        TEST(every_value_has_a_row),         TEST(a_run_that_ended_before_its_load_reached_none),
+        TEST(small_loads_keep_their_digits), TEST(each_value_has_its_search),
+        TEST(a_single_search_is_no_sweep),   TEST(values_that_were_reached_are_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
