@@ -27,4 +27,8 @@ void server_io_take(struct server_conn *c, const uint8_t *data, size_t n_bytes);
 uint32_t server_io_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
                         uint32_t message_bytes);
 
+/* Sends bytes, of a connection for which none are kept.  Those that the socket does not accept are
+ * kept until it does.  May close the connection. */
+void server_io_send_all(struct server_conn *c, const uint8_t *data, size_t n_bytes);
+
 #endif

@@ -100,6 +100,11 @@ uint32_t server_io_send(struct server_conn *c, const uint8_t *messages, uint32_t
     return n_taken;
 }
 
+void server_io_send_all(struct server_conn *c, const uint8_t *data, size_t n_bytes)
+{
+    transmit(c, event_get_fd(&c->event), data, n_bytes);
+}
+
 /* Sends the output of TLS. */
 static void transmit_sealed(struct server_conn *c, int fd)
 {

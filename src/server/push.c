@@ -240,7 +240,7 @@ static void greet(struct server_conn *c)
     read_realtime(p, now_ns);
     greeting.realtime_offset_ns = p->realtime_offset_ns;
     push_encode(&greeting, &p->pattern, p->out);
-    server_io_send(c, p->out, 1, PUSH_MIN_BYTES);
+    server_io_send_all(c, p->out, PUSH_MIN_BYTES);
 }
 
 static int make_room(struct server_push *p)

@@ -61,7 +61,6 @@ static void check_answer(struct client *c, const uint8_t *data, size_t n_bytes)
 static void take_message(struct client *c)
 {
     const struct push_message *m = &c->stream.message;
-    const bool lacks_greeting = c->next_sequence == 0 && m->sequence > 0; /* not counted */
     uint64_t n_lost;
 
     LAW(push_sequence_take(&c->next_sequence, m->sequence, &n_lost), "message %" PRIu64 " again",
@@ -71,13 +70,14 @@ static void take_message(struct client *c)
     LAW(m->sent_ns - m->intended_ns < MOST_LAG_NS, "message %" PRIu64 ": %" PRIu64 " ns late",
         m->sequence, m->sent_ns - m->intended_ns);
     if (m->sequence > 0) {
+        LAW(n_lost < m->sequence, "message %" PRIu64 " without a greeting", m->sequence);
         LAW(m->intended_ns >= c->intended_ns, "message %" PRIu64 " was due before the one before",
             m->sequence);
         c->intended_ns = m->intended_ns;
         LAW(c->received > 0, "a message before the subscription");
         LAW(m->n_bytes == clients.config->push_bytes, "message of %u bytes", m->n_bytes);
         clients_figures.n_messages++;
-        clients_figures.n_gaps += n_lost - lacks_greeting;
+        clients_figures.n_gaps += n_lost;
     }
 }
 

@@ -152,6 +152,11 @@ MUTATIONS = {
         "        tally_add(&conns->tally.push_dropped, n - n_taken);\n",
         "        tally_add(&conns->tally.push_dropped, n - n_taken);\n        s->sequence -= n - n_taken;\n",
     ),
+    "greeting_dropped": (
+        "src/server/push.c",
+        "    server_io_send_all(c, p->out, PUSH_MIN_BYTES);\n",
+        "    server_io_send(c, p->out, 1, PUSH_MIN_BYTES);\n",
+    ),
     "new_worker_never_wanted": (
         "src/server/overflow.c",
         "    if (write(o->wanted_fd, &one, sizeof one) < 0)\n        assert(errno == EAGAIN);\n",

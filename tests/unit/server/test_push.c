@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * test_push: a worker that is always behind follows the number of subscribers all the same. */
+ * test_push: a worker that is always behind follows the number of subscribers all the same, and
+ * greetings are not dropped. */
 #include "server/push.h"
 
 #include "server/io.h"
+#include "server/service.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,30 +26,43 @@ static struct server_config config;
 static struct server_conns conns;
 static int peer_fd;
 
+/* Returns the server's end of a connection, or -1. */
+static int open_pair(void)
+{
+    int fds[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) != 0)
+        return -1;
+    peer_fd = fds[1];
+    return fds[0];
+}
+
 /* It holds bytes for its peer, so that all messages to it are dropped. */
 static int open_subscriber(void)
 {
     struct server_conn *c = server_conn_new(&conns);
-    int fds[2];
+    const int fd = open_pair();
 
-    if (c == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) != 0)
+    if (c == NULL || fd < 0)
         return -1;
-    peer_fd = fds[1];
     c->held = calloc(1, sizeof *c->held);
-    if (c->held == NULL || server_io_watch(c, fds[0]) != 0)
+    if (c->held == NULL || server_io_watch(c, fd) != 0)
         return -1;
     server_conn_begin(c);
     return conns.push_ops->subscribe(c);
 }
 
-static int setup(enum server_select how)
+static int setup_without_subscriber(enum server_select how)
 {
     config = (struct server_config){
         .push_rate_per_s = RATE_PER_S, .push_bytes = PUSH_MIN_BYTES, .push_select = (int)how};
     conns = (struct server_conns){.config = &config, .base = event_base_new()};
-    if (conns.base == NULL || server_push_init(&conns, 0) != 0)
-        return -1;
-    return open_subscriber();
+    return conns.base != NULL ? server_push_init(&conns, 0) : -1;
+}
+
+static int setup(enum server_select how)
+{
+    return setup_without_subscriber(how) == 0 ? open_subscriber() : -1;
 }
 
 static int setup_random(void **state)
@@ -60,6 +75,12 @@ static int setup_round_robin(void **state)
 {
     (void)state;
     return setup(SERVER_SELECT_ROUND_ROBIN);
+}
+
+static int setup_empty(void **state)
+{
+    (void)state;
+    return setup_without_subscriber(SERVER_SELECT_RANDOM);
 }
 
 static int teardown(void **state)
@@ -104,6 +125,27 @@ static void what_a_worker_owes_follows_too(void **state)
     assert_in_range(p->pacer.next_ns, taken_ns, taken_ns + 1000);
 }
 
+/* Where TCP has no memory, a new socket may accept nothing. */
+static void a_greeting_waits_for_a_socket_that_has_no_room(void **state)
+{
+    const int fd = open_pair();
+    struct push_stream stream = {.offset = 0};
+    uint8_t bytes[4096] = {0};
+    struct query_input in = {bytes, PUSH_MIN_BYTES};
+
+    (void)state;
+    assert_true(fd >= 0);
+    while (send(fd, bytes, sizeof bytes, 0) > 0)
+        ;
+    assert_int_equal(server_service_open(&conns, fd, 0), 0);
+    while (recv(peer_fd, bytes, sizeof bytes, 0) > 0)
+        ;
+    assert_int_equal(event_base_loop(conns.base, EVLOOP_NONBLOCK), 0);
+    assert_int_equal(recv(peer_fd, bytes, sizeof bytes, 0), PUSH_MIN_BYTES);
+    assert_int_equal(push_next(&stream, &conns.push->pattern, &in), PUSH_MESSAGE);
+    assert_int_equal(stream.message.sequence, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +155,8 @@ int main(void)
                                         setup_round_robin, teardown),
         cmocka_unit_test_setup_teardown(what_a_worker_owes_follows_too, setup_random, teardown),
         cmocka_unit_test_setup_teardown(what_a_worker_owes_follows_too, setup_round_robin,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_greeting_waits_for_a_socket_that_has_no_room, setup_empty,
                                         teardown),
     };
 
