@@ -3,7 +3,8 @@
  *
  * Checks who may send requests (net/control_request.h), limits requests to a small size, a short
  * time and one per connection, limits connections (net/control_connections.h), and passes valid
- * requests on.  Pauses accepting if descriptors run out. */
+ * requests on.  A response is sent for as long as its peer reads, even if it has closed its half.
+ * Pauses accepting if descriptors run out. */
 #ifndef TCPSCALER_NET_CONTROL_HTTP_H
 #define TCPSCALER_NET_CONTROL_HTTP_H
 

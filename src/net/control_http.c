@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 enum { MAX_HEADER_BYTES = 8192, MAX_BODY_BYTES = 1024, TIMEOUT_S = 5 };
+enum { MOST_DISCARDED = 16 }; /* reads */
 
 #define REST_NS  (20 * UNITS_NS_PER_MS)
 #define FLUSH_NS (200 * UNITS_NS_PER_MS)
@@ -41,12 +43,27 @@ struct control_http {
 
 /* --- responses --- */
 
+/* libevent would send the body of a response to HEAD, too. */
+static bool may_have_body(struct evhttp_request *request)
+{
+    return evhttp_request_get_command(request) != EVHTTP_REQ_HEAD;
+}
+
+/* With bytes left to read, close(2) resets the connection, and what is not sent yet is lost. */
+static void discard_input(evutil_socket_t fd)
+{
+    char bytes[4096];
+
+    for (int i = 0; i < MOST_DISCARDED && recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0; i++)
+        ;
+}
+
 /* The response was written, or the peer is gone. */
 static void on_left(struct evhttp_connection *to, void *arg)
 {
     struct control_http *h = arg;
 
-    (void)to;
+    discard_input(bufferevent_getfd(evhttp_connection_get_bufferevent(to)));
     h->n_leaving--;
 }
 
@@ -54,6 +71,7 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
                         enum control_status status, const char *type, const char *text, size_t n)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    struct evhttp_connection *to = evhttp_request_get_connection(request);
     struct evbuffer *body = evbuffer_new();
 
     evhttp_add_header(headers, "Content-Type", type);
@@ -65,11 +83,14 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
     if (status == CONTROL_NOT_ALLOWED)
         evhttp_add_header(headers, "Allow",
                           control_request_method(evhttp_request_get_uri(request)));
-    if (body != NULL)
+    if (body != NULL && may_have_body(request))
         evbuffer_add(body, text, n);
     h->n_leaving++;
-    evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_left, h);
+    evhttp_connection_set_closecb(to, on_left, h);
     evhttp_send_reply(request, (int)status, NULL, body);
+    /* libevent would drop the rest when the peer closes its half, or sends nothing for TIMEOUT_S;
+     * writing tells, too, that it is gone */
+    bufferevent_disable(evhttp_connection_get_bufferevent(to), EV_READ);
     if (body != NULL)
         evbuffer_free(body);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * test_control_http: the end of a control port with a response that is not read. */
+ * test_control_http: responses that are not read, read slowly, or have no body. */
 #include "net/control_http.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -54,10 +55,14 @@ static enum control_status answer(void *context, const struct control_request *q
     return CONTROL_OK;
 }
 
-/* Takes a request for a response that its sender does not read. */
-static int setup(void **state)
+static void send_request(const char *request)
 {
-    static const char request[] = "GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    assert_int_equal(send(peer, request, strlen(request), 0), strlen(request));
+}
+
+/* Connects a peer. */
+static int open_port(void **state)
+{
     char address[CONTROL_SOCKET_ERROR_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
     struct sockaddr_un un = {.sun_family = AF_UNIX};
 
@@ -71,7 +76,14 @@ static int setup(void **state)
     assert_non_null(http);
     peer = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(connect(peer, (const struct sockaddr *)&un, sizeof un), 0);
-    assert_int_equal(send(peer, request, strlen(request), 0), strlen(request));
+    return 0;
+}
+
+/* Takes a request for a response that its sender does not read. */
+static int setup(void **state)
+{
+    open_port(state);
+    send_request("GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n");
     while (n_requests == 0)
         event_base_loop(base, EVLOOP_ONCE);
     return 0;
@@ -104,6 +116,49 @@ static void end_waits_for_no_peer_that_is_gone(void **state)
     assert_int_equal(n_waits, 0);
 }
 
+/* Reads to the end of the response.  Returns its length; `end`: its last four bytes. */
+static size_t receive(char end[5])
+{
+    static char bytes[1 << 16];
+    size_t n_bytes = 0;
+    ssize_t n;
+
+    while ((n = recv(peer, bytes, sizeof bytes, MSG_DONTWAIT)) != 0) {
+        assert_true(n > 0 || errno == EAGAIN);
+        for (ssize_t i = n > 4 ? n - 4 : 0; i < n; i++) {
+            memmove(end, end + 1, 3);
+            end[3] = bytes[i];
+        }
+        n_bytes += n > 0 ? (size_t)n : 0;
+        event_base_loop(base, EVLOOP_NONBLOCK);
+    }
+    return n_bytes;
+}
+
+static void a_peer_that_sends_more_and_closes_its_half_gets_the_whole_response(void **state)
+{
+    char end[5] = "";
+
+    (void)state;
+    send_request("GET / HTTP/1.1\r\n");
+    shutdown(peer, SHUT_WR);
+    assert_true(receive(end) > BODY_BYTES);
+    control_http_end(http);
+    close(peer);
+}
+
+static void a_response_to_head_has_no_body(void **state)
+{
+    char end[5] = "";
+
+    (void)state;
+    send_request("HEAD /stats HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_true(receive(end) > 0);
+    assert_string_equal(end, "\r\n\r\n");
+    control_http_end(http);
+    close(peer);
+}
+
 static int make_directory(void **state)
 {
     (void)state;
@@ -122,6 +177,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(end_waits_asleep_for_a_peer_that_does_not_read, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(end_waits_for_no_peer_that_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_peer_that_sends_more_and_closes_its_half_gets_the_whole_response, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_response_to_head_has_no_body, open_port, teardown),
     };
 
     signal(SIGPIPE, SIG_IGN);
