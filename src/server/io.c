@@ -209,7 +209,7 @@ static void close_politely(struct server_conn *c, int fd)
         transmit_sealed(c, fd);
     }
     if (c->open && c->held == NULL)
-        server_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER});
+        server_conn_close(c, (struct outcome){phase_of(c), REASON_PEER});
 }
 
 static void serve_sealed(struct server_conn *c, int fd, const uint8_t *data, size_t n_bytes)

@@ -221,11 +221,18 @@ def test_openssl_client_is_served_and_resumes():
     check_equal((server.result["tls_handshakes"], server.result["tls_resumed"]), (2, 1), "handshakes")
 
 
+def abandoned_handshake():
+    """A ClientHello, and close_notify right behind it."""
+    peer = TlsPeer(None, ssl.create_default_context(), server_hostname="localhost")
+    check_equal(peer.step(peer.tls.do_handshake), None, "ClientHello written, the server's flight awaited")
+    return peer.to_send.read() + b"\x15\x03\x03\x00\x02\x01\x00"
+
+
 def test_clients_without_tls_are_turned_away_and_counted():
     ca = Authority()
     with serve_with(ca.sign()) as server:
         with python_client(ca, server.port) as good:
-            for first in b"GET / HTTP/1.0\r\n\r\n", query_bytes(7), b"":
+            for first in b"GET / HTTP/1.0\r\n\r\n", query_bytes(7), b"", abandoned_handshake():
                 with socket.create_connection(("127.0.0.1", server.port), timeout=60) as s:
                     s.sendall(first)
                     if not first:
@@ -236,7 +243,7 @@ def test_clients_without_tls_are_turned_away_and_counted():
             check_equal(good.recv(100), b"still here", "of the others")
         server.stop()
     closed = server.result["closed"]
-    check_equal((closed.get("tls/malformed reply"), closed.get("tls/closed by peer")), (2, 1), f"{closed}")
+    check_equal((closed.get("tls/malformed reply"), closed.get("tls/closed by peer")), (2, 2), f"{closed}")
 
 
 @plain_build_only

@@ -168,7 +168,8 @@ static bool explain_tls(const struct tcp *t, struct outcome *cause)
     }
     if (t->tls.status != TLS_CLOSED || c->answered < c->expected || t->was_short)
         return false;
-    *cause = (struct outcome){PHASE_RECEIVE, REASON_PEER};
+    cause->phase = t->tls.is_established ? PHASE_RECEIVE : PHASE_TLS;
+    cause->reason = REASON_PEER;
     LAW(peer_tls_was_ended((uint32_t)(t - tcp_at(0))) || t->fin || t->state != TCP_ESTABLISHED,
         "client %u: closed without close_notify", t->peer.client);
     return true;
