@@ -4,6 +4,7 @@
 
 #include "base/inputs.h"
 
+#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -101,16 +102,37 @@ static int set_ciphers(SSL_CTX *ctx, const char *ciphers)
     return result;
 }
 
-/* SNI does not allow addresses (RFC 6066, 3). */
+/* Returns whether it is an address.  The zone of "fe80::1%eth0" is in no certificate. */
+static bool set_address(X509_VERIFY_PARAM *param, const char *name)
+{
+    const size_t n = strcspn(name, "%");
+    char address[INET6_ADDRSTRLEN];
+
+    if (n >= sizeof address)
+        return false;
+    memcpy(address, name, n);
+    address[n] = '\0';
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, address) == 1)
+        return true;
+    ERR_clear_error();
+    return false;
+}
+
+/* SNI allows neither addresses nor a dot at the end (RFC 6066, 3); certificates have no such dot,
+ * either.  With an empty name, OpenSSL would accept any certificate. */
 static int set_name(struct tls_context *c, const char *name)
 {
     X509_VERIFY_PARAM *param = SSL_CTX_get0_param(c->ctx);
+    size_t n = strlen(name);
 
-    if (X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1)
+    if (set_address(param, name))
         return 0;
-    ERR_clear_error();
-    c->server_name = strdup(name);
-    return c->server_name != NULL && X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 ? 0 : -1;
+    if (n > 0 && name[n - 1] == '.')
+        n--;
+    if (n == 0 || n > TLSEXT_MAXLEN_host_name)
+        return -1;
+    c->server_name = strndup(name, n);
+    return c->server_name != NULL && X509_VERIFY_PARAM_set1_host(param, name, n) == 1 ? 0 : -1;
 }
 
 /* Makes OpenSSL compute now, not in the workers, what it caches at a certificate's first use. */
@@ -160,7 +182,11 @@ static int configure_client(struct tls_context *c, const struct tls_client_optio
     }
     look_at_authorities(ctx);
     if (set_name(c, o->name) != 0 || (o->alpn != NULL && set_alpn(ctx, o->alpn) != 0)) {
-        snprintf(error, TLS_ERROR_BYTES, "--tls-name: '%.80s': %.80s", o->name, error_text());
+        ERR_clear_error();
+        snprintf(error, TLS_ERROR_BYTES,
+                 "--tls-name: invalid value '%.80s': expected an address, or a name of 1 to %d "
+                 "bytes",
+                 o->name, TLSEXT_MAXLEN_host_name);
         return -1;
     }
     SSL_CTX_set_session_cache_mode(

@@ -252,6 +252,35 @@ static void refused_certificates_say_why(void **state)
     }
 }
 
+static void dot_at_the_end_is_not_part_of_the_name(void **state)
+{
+    struct tls_client_options options = usual;
+
+    (void)state;
+    options.name = "localhost.";
+    open_contexts(&options);
+    assert_string_equal(client.context->server_name, "localhost");
+    connect_ends();
+    free_ends();
+    close_contexts();
+}
+
+static void addresses_are_not_sent_as_names(void **state)
+{
+    static const char *const addresses[] = {"127.0.0.1", "::1", "fe80::1%lo"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        const struct tls_client_options options = {.name = addresses[i], .insecure = true};
+
+        open_contexts(&options);
+        assert_null(client.context->server_name);
+        connect_ends();
+        free_ends();
+        close_contexts();
+    }
+}
+
 static void what_is_not_tls_is_malformed(void **state)
 {
     static const uint8_t text[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
@@ -295,6 +324,7 @@ static void one_failure_leaves_the_next_connection_alone(void **state)
 
 static void options_that_cannot_be_met_are_named(void **state)
 {
+    static char too_long[257];
     static const struct {
         struct tls_client_options options;
         const char *named;
@@ -305,6 +335,9 @@ static void options_that_cannot_be_met_are_named(void **state)
         {{.name = "a", .ciphers = "AES128-SHA256", .min = TLS_MIN_1_3}, "--tls-ciphers"},
         {{.name = "a", .ca_file = "/nonexistent"}, "--tls-ca: cannot read '/nonexistent': No such"},
         {{.name = "a", .ca_file = key_file}, "--tls-ca"},
+        {{.name = "", .ca_file = cert_file}, "--tls-name: invalid value ''"},
+        {{.name = ".", .ca_file = cert_file}, "--tls-name: invalid value '.'"},
+        {{.name = too_long, .ca_file = cert_file}, "--tls-name: invalid value 'aaaa"},
     };
     static const struct tls_server_options no_cert = {"/nonexistent", key_file, 0};
     static const struct tls_server_options no_key = {cert_file, "/nonexistent", 0};
@@ -312,6 +345,7 @@ static void options_that_cannot_be_met_are_named(void **state)
     char error[TLS_ERROR_BYTES];
 
     (void)state;
+    memset(too_long, 'a', sizeof too_long - 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_null(tls_client_context(&bad[i].options, error));
         if (strstr(error, bad[i].named) == NULL)
@@ -333,6 +367,8 @@ int main(void)
         cmocka_unit_test(second_connection_of_a_worker_resumes_if_it_may),
         cmocka_unit_test(end_of_the_peer_comes_behind_its_bytes),
         cmocka_unit_test(refused_certificates_say_why),
+        cmocka_unit_test(dot_at_the_end_is_not_part_of_the_name),
+        cmocka_unit_test(addresses_are_not_sent_as_names),
         cmocka_unit_test(what_is_not_tls_is_malformed),
         cmocka_unit_test(one_failure_leaves_the_next_connection_alone),
         cmocka_unit_test(options_that_cannot_be_met_are_named),
