@@ -24,6 +24,7 @@ def file_of(text):
     return path
 
 
+@before_any_thread
 def test_client_refuses_bad_input():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -168,6 +169,7 @@ def test_the_option_is_named_that_needs_more_threads_than_connections():
             contains=["--sweep: needs ", " threads, each with a connection from the start: expected at least as many connections at the start"])
 
 
+@before_any_thread
 def test_an_output_does_not_overwrite_an_input():
     for option, text in (("--query-file", "a.com A\n"), ("--config", "connections = 1\n"), ("--conn-schedule", "10s:1\n")):
         for output in ("--json", "--output"):
@@ -184,6 +186,7 @@ def test_more_connections_than_automatic_ports_are_refused():
             contains=["--connections 100000", "source tuples", "needed 100,000", "--source"])
 
 
+@before_any_thread
 def test_server_refuses_bad_input():
     for arguments, contains in [
             (["65536"], ["'65536'", "0 to 65535"]),
@@ -221,6 +224,7 @@ def test_second_server_on_the_port_is_refused():
         refused(TCPSERVER, str(server.port), contains=[str(server.port), "in use"])
 
 
+@before_any_thread
 def test_help_and_version_go_to_stdout():
     for program in (TCPCLIENT, TCPSERVER):
         for option in ("--help", "--version"):

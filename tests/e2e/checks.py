@@ -44,6 +44,12 @@ def plain_build_only(test):
     return test
 
 
+def before_any_thread(test):
+    """Marks a test of what the programs do before they start a second thread, in which ThreadSanitizer finds nothing."""
+    test.before_any_thread = True
+    return test
+
+
 def needs_own_fd_tables(test):
     """Marks a test of the workers' own fd tables, which the build for ThreadSanitizer does without."""
     test.needs_own_fd_tables = True
@@ -68,7 +74,7 @@ def this_part(tests):
 
 def fits_this_build(test):
     return not (SANITIZED and hasattr(test, "plain_build_only")) and \
-        not (SANITIZED == "thread" and hasattr(test, "needs_own_fd_tables"))
+        not (SANITIZED == "thread" and (hasattr(test, "needs_own_fd_tables") or hasattr(test, "before_any_thread")))
 
 
 def check(condition, text):

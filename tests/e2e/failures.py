@@ -376,6 +376,7 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
         check_equal(json.load(f)["connections"]["proven"], 5, "the result is JSON")
 
 
+@plain_build_only  # localedef(1) takes 2 s of CPU time, the client none
 def test_numbers_do_not_depend_on_the_locale():
     environment = german()
     point = subprocess.run([sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"],
