@@ -82,16 +82,16 @@ def busy_loops():
 
 def wait_for(condition, what, seconds=120.0):
     """What it returns, once that is true. It is asked once more after the time, in which this process may have stood still.
-    what: a text, or a function that returns one when the time is up."""
-    end = time.monotonic() + seconds
+    Who has waited for a second asks less often. what: a text, or a function that returns one when the time is up."""
+    begin = time.monotonic()
     while True:
-        is_over = time.monotonic() >= end
+        waited = time.monotonic() - begin
         value = condition()
         if value:
             return value
-        if is_over:
+        if waited >= seconds:
             raise AssertionError(f"waited {seconds} s for {what() if callable(what) else what}")
-        time.sleep(0.02)
+        time.sleep(0.02 if waited < 1 else 0.05)
 
 
 def temp_path(name):
