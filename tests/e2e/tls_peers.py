@@ -274,6 +274,7 @@ def test_peer_that_never_reads_costs_little_and_nobody_else():
     check(grown < MIB, f"the server grew by {grown} bytes for {sent} sent")
 
 
+@plain_build_only
 def test_bench_handshakes_counts_full_and_resumed_ones():
     """A short run: each client's share of resumed handshakes is what was requested, and every row has its figures."""
     need_program("openssl", "taskset")
