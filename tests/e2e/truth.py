@@ -10,9 +10,9 @@ from faults import *
 
 # --- known delay ---
 
-def delayed_run(*faults):
+def delayed_run(seconds, *faults):
     server = FaultServer(*faults)
-    r = run_client("-p", server.port, "-c", 50, "-r", 3000, "--arrival", "constant", "-t", 8,
+    r = run_client("-p", server.port, "-c", 50, "-r", 3000, "--arrival", "constant", "-t", seconds,
                    "-R", "127.0.0.1")
     did = server.stop()
     check_conservation(r)
@@ -32,11 +32,11 @@ def misplaced(quantile_ms, p999_ns):
 @plain_build_only
 def test_known_delays_stand_at_their_percentiles():
     """0.9 % of the answers 50 ms late, 0.1 % 200 ms late."""
-    r, did, quantile_ms = delayed_run("--delay-per-mille", "9:50,1:200")
+    r, did, quantile_ms = delayed_run(8, "--delay-per-mille", "9:50,1:200")
     check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
     with stall_may_spoil():
         check_equal(misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"]), [], "misplaced")
-    r, did, quantile_ms = delayed_run()  # the control: without delays the same check fails
+    r, did, quantile_ms = delayed_run(4)  # the control: without delays the same check fails
     check_equal(did["delayed"], 0, "delayed answers of the control")
     wrong = misplaced(quantile_ms, r.json["latency_ns"]["service"]["p999"])
     with stall_may_spoil():  # it may look like a delay
@@ -187,7 +187,7 @@ def test_stalls_of_the_server_are_in_the_percentiles():
             check_between(ratio, 0.99, 1.15, "measured to true")
     service_ns = r.json["latency_ns"]["service"]["p99"]
     check_between(shown_ms[1] * 1e6 / service_ns, 0.99, 1.01, "service beside it, as in the JSON")
-    control, _ = stalled_run(0, 0, 3, 10000)
+    control, _ = stalled_run(0, 0, 1, 10000)
     ratios = against_truth(control, stalls_s, run_s, names)
     print("     without stalls: " + " ".join(f"{x:.3f}" for x in ratios))
     with stall_may_spoil():
