@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154 # parts, of the script
-# Shared by setup-server.sh and setup-client.sh: sourced, not run, from the directory $parts.
+# Shared by setup-server.sh and setup-client.sh: sourced, not run, from the directory $parts; $script is the path of the script.
 #
 # A script states the values it wants with the want functions of the parts; the mode decides what happens:
 #   check    print the current value, the wanted value and the reason; change nothing; exit 1 on a difference
@@ -8,8 +8,9 @@
 #   apply    change what differs, after recording the old value in the state file
 #   revert   undo the changes in the state file, last one first, and remove it
 
-program=$(basename "$0")
-script=$(basename "$(readlink -f "$0")" .sh)
+program=${0##*/}
+script=${script##*/}
+script=${script%.sh}
 mode=check
 mode_option=
 connections=10000

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Tunes a Linux host for a server with a very large number of TCP connections, and reverts it.
 set -eu
-parts=$(dirname "$(readlink -f "$0")") # installed, the program is a link
+script=$(readlink -f "$0") # installed, the program is a link
+parts=${script%/*}
 # shellcheck source=scripts/setup-lib.sh
 . "$parts/setup-lib.sh"
 

@@ -51,11 +51,12 @@ refuse_foreign() {
     esac
 }
 
-# Checks every existing directory and link on the way to a path.
+# Checks every existing directory and link on the way to an absolute path.
 refuse_foreign_way() {
     way=$1
     while [ "$way" != / ]; do
-        way=$(dirname -- "$way")
+        way=${way%/*}
+        way=${way:-/}
         if [ -e "$way" ] || [ -L "$way" ]; then
             refuse_foreign "$way" sticky
         fi
