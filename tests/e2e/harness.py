@@ -10,6 +10,7 @@ import collections
 import contextlib
 import csv
 import ctypes
+import functools
 import io
 import itertools
 import json
@@ -105,6 +106,7 @@ class ClientResult:
         return list(csv.DictReader(io.StringIO(self.out)))
 
 
+@functools.cache
 def german():
     """The environment of a locale whose decimal point is a comma."""
     need_program("localedef")
