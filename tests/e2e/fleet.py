@@ -8,7 +8,7 @@ from testbed import *
 
 def run_of_four(testbed, before):
     # beside other tests, looking for ssh on all hosts takes some seconds
-    run = testbed.start(connections=10000, rate=1250, duration=20, lead=15, fetch_also=["rows.csv"],
+    run = testbed.start(connections=3000, rate=1000, duration=20, lead=15, fetch_also=["rows.csv"],
                         client_options="--arrival constant --output rows.csv --raw-full block --close rst")
     testbed.wait_for_file("c1", "run.err")
     check(testbed.ssh_sessions(), "the control: there is ssh traffic before")
@@ -27,10 +27,10 @@ def test_four_hosts_are_one_run():
     with Testbed(4) as testbed:
         r = run_of_four(testbed, testbed.states())
     whole = r.result("all")
-    check_equal(whole["connections"]["proven"], 40000, "proven")
-    check_equal(whole["queries"]["scheduled"], 100000, "scheduled")
+    check_equal(whole["connections"]["proven"], 12000, "proven")
+    check_equal(whole["queries"]["scheduled"], 80000, "scheduled")
     check_equal(whole["queries"]["answered"] + whole["queries"]["unsent"] + whole["queries"]["timeout"]
-                + whole["queries"]["error"] + whole["queries"]["cancelled"], 100000, "accounted for")
+                + whole["queries"]["error"] + whole["queries"]["cancelled"], 80000, "accounted for")
     check_equal([i["name"] for i in whole["instances"]], ["c1", "c2", "c3", "c4"], "instances")
     check_equal(len({i["seed"] for i in whole["instances"]}), 4, "seeds")
     starts = [r.result(f"c{i}")["start"] for i in range(1, 5)]
@@ -45,7 +45,7 @@ def test_four_hosts_are_one_run():
     check_equal([name for name in ("c1", "c2", "c3", "c4") if f">{name}<" not in page], [], "hosts that the page lacks")
     with open(r.results + "/report.txt") as f:
         check("/report.html\n" in f.read(), "where it is")
-    check_equal(r.result("srv")["accepted"] >= 40000, True, "the server's side")
+    check_equal(r.result("srv")["accepted"] >= 12000, True, "the server's side")
     # what was merged is what the rows say, all in one
     response = []
     for i in range(1, 5):
