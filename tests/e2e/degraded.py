@@ -37,7 +37,7 @@ except OSError as error:
 
 def told(prefix, statement):
     """What the kernel tells a program that tries."""
-    r = subprocess.run([*prefix, sys.executable, "-c", CONTROL.format(statement)], capture_output=True, text=True,
+    r = subprocess.run([*prefix, *BARE_PYTHON, "-c", CONTROL.format(statement)], capture_output=True, text=True,
                        timeout=100)
     return r.stdout.strip()
 

@@ -5,14 +5,14 @@ from harness import *
 
 FAULT = os.path.join(SOURCE_DIR, "tests/fault")
 # followed by what the kernel shall lack, "--" and a command
-DENY = [sys.executable, os.path.join(FAULT, "deny.py")]
+DENY = [*BARE_PYTHON, os.path.join(FAULT, "deny.py")]
 
 
 class FaultServer:
     program = "faultserver.py"
 
     def __init__(self, *arguments, prefix=()):
-        self.process = spawn([*prefix, sys.executable, os.path.join(FAULT, self.program), *[str(a) for a in arguments]],
+        self.process = spawn([*prefix, *BARE_PYTHON, os.path.join(FAULT, self.program), *[str(a) for a in arguments]],
                              stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[1])
 
@@ -40,7 +40,7 @@ class Wire:
     def __init__(self, a, b, *arguments):
         if not os.path.exists("/dev/net/tun"):
             skip("no /dev/net/tun")
-        self.process = spawn([sys.executable, os.path.join(FAULT, "tunrelay.py"), a.name, b.name,
+        self.process = spawn([*BARE_PYTHON, os.path.join(FAULT, "tunrelay.py"), a.name, b.name,
                               *[str(a) for a in arguments]], stdout=subprocess.PIPE, text=True)
         check_equal(self.process.stdout.readline(), "ready\n", "what the relay says")
 

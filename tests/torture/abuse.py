@@ -52,7 +52,7 @@ def tcp_memory_mib():
 
 class Attackers:
     def __init__(self, server, n_slow, n_deaf, *arguments):
-        self.process = spawn([sys.executable, os.path.join(FAULT, "attacker.py"), "127.0.0.1", str(server.port),
+        self.process = spawn([*BARE_PYTHON, os.path.join(FAULT, "attacker.py"), "127.0.0.1", str(server.port),
                               "--slow", str(n_slow), "--deaf", str(n_deaf), *arguments], stdout=subprocess.PIPE, text=True)
         check_equal(self.process.stdout.readline(), f"ready {n_slow + n_deaf}\n", "the attackers")
 
