@@ -200,12 +200,14 @@ def test_this_night_is_kept_though_the_clock_was_ahead():
 
 
 def test_many_reference_nights_are_no_message():
-    """Under systemd SIGPIPE is ignored. Their names are more than a pipe holds."""
-    nights = Nights(keep=9999)
-    for number in range(1500):
+    """Under systemd SIGPIPE is ignored. Their names are more than a pipe holds, 64 KiB."""
+    name = "n" * 200
+    nights = Nights(results=name, keep=9999)
+    nights.results = nights.file(name)
+    for number in range(350):
         os.makedirs(f"{nights.results}/2001-01-01T{number:06}Z")
         write(f"{nights.results}/2001-01-01T{number:06}Z/reference", "")
-    write(f"{nights.results}/2001-01-01T001499Z/fingerprint", "other\n")
+    write(f"{nights.results}/2001-01-01T000349Z/fingerprint", "other\n")
     nights.queue(*valid_runs(2))
     _, err = nights.run(2, "INCONCLUSIVE: first night", prefix=("env", "--ignore-signal=PIPE"))
     check(err.startswith("INCONCLUSIVE: first night"), err)
