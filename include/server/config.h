@@ -44,9 +44,10 @@ struct server_config {
     struct tls_context *tls;         /* NULL: plain TCP */
     struct server_overflow overflow; /* used by workers with their own fd tables ... */
     struct server_spare spare;       /* ... and this by workers that share one */
-    _Atomic uint64_t n_active;       /* connections of all workers: server/active.h */
-    _Atomic uint64_t n_peak;         /* most of them at a time */
-    _Atomic uint64_t n_subscribers;  /* of all workers */
+    /* Connections of all workers, those that await their PROXY header included: server/active.h. */
+    _Atomic uint64_t n_active;
+    _Atomic uint64_t n_peak;        /* most of them at a time */
+    _Atomic uint64_t n_subscribers; /* of all workers */
 };
 
 #endif

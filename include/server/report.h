@@ -20,9 +20,10 @@ struct server_result {
     uint64_t started_epoch_ns;
     uint64_t elapsed_ns;
     bool pushes;
-    /* Currently open; at the end, those that the shutdown closes: accepted - closed. */
+    /* Currently served; at the end, those that the shutdown closes: accepted - closed. */
     uint64_t active;
-    uint64_t peak; /* highest number open at a time; exact */
+    /* Highest number open at a time, those that await their PROXY header included; exact. */
+    uint64_t peak;
     struct host_counters before, now;
     const char *version, *libevent, *backend;
     const char *address; /* listening address */

@@ -192,6 +192,17 @@ def test_wrong_missing_and_late_headers_are_told_apart():
     check("late PROXY header: 1\n" in server.stderr(), server.stderr())
 
 
+def test_peak_counts_connections_that_await_their_header():
+    with ControlledServer() as server:
+        open_sockets = [connect(server) for _ in range(3)]
+        with stall_may_spoil():  # of some seconds: they are reset then
+            wait_for(lambda: server.stats()["peak"] == 3, "a peak of 3")
+        s = server.stats()
+        check_equal((s["accepted"], s["active"]), (0, 0), "connections served")
+        for client in open_sockets:
+            client.close()
+
+
 def test_limit_per_source_counts_named_clients():
     with ControlledServer("--max-connections-per-source", 2) as server:
         r, asked = ask_as_clients(server.port, "v2", "-c", 40, *SHORT, sources="10.1.0.0-10.1.0.19")
