@@ -15,6 +15,12 @@ def script(host, path, *arguments, code=0, env=None):
     return r
 
 
+def check_refused(path, *arguments, contains=""):
+    r = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=100)
+    check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
+    check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
+
+
 def path_without(program):
     """A PATH with every program of the system but this one."""
     directory = temp_path("without-" + program)
