@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""SIGINT ends every phase of a run, whatever the program waits for and whichever of its outputs nobody reads."""
+"""Outputs that nobody reads: SIGINT ends the program all the same, and until then it goes on."""
 
 import contextlib
 import fcntl
 import pty
-import socket
-import threading
 
 from control_api import control_path, stats
-from harness import *
-
-ENDS_WITHIN_S = 60  # generous: it must end although nobody reads; that takes some tenths of a second
-LONG = "10m"  # no phase ends by itself
+from interrupts import *
 
 
 def full_pipe():
@@ -37,157 +32,6 @@ def full_fifo():
             os.write(writing, b"x" * 4096)
     os.close(writing)
     return path, reading
-
-
-def established(pid, port):
-    return any(s.state == ESTABLISHED and s.remote_port == port for s in tcp_sockets(pid))
-
-
-def catches(pid, number):
-    """Whether the process has a handler for this signal."""
-    with open(f"/proc/{pid}/status") as f:
-        caught = re.search(r"^SigCgt:\s*(\w+)$", f.read(), re.M)[1]
-    return int(caught, 16) >> (number - 1) & 1
-
-
-def sleeps(pid):
-    """Whether the main thread waits in the kernel."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rsplit(")", 1)[1].split()[0] == "S"
-
-
-def interrupt_and_wait(process, what, number=signal.SIGINT):
-    process.send_signal(number)
-    begin = time.monotonic()
-    try:
-        code = process.wait(ENDS_WITHIN_S)
-        print(f"     {what}: ended after {time.monotonic() - begin:.2f} s")
-        return code
-    except subprocess.TimeoutExpired:
-        raise AssertionError(f"{what}: goes on {ENDS_WITHIN_S} s after SIGINT") from None
-
-
-def check_interrupted(code, what):
-    check(code in (130, -signal.SIGINT), f"{what}: exit code {code}")
-
-
-# --- SIGINT: phases ---
-
-def silent_listener(backlog=16):
-    s = socket.socket()
-    s.bind(("127.0.0.1", 0))
-    s.listen(backlog)
-    return s
-
-
-def fifo():
-    path = temp_path("fifo")
-    os.mkfifo(path)
-    return path
-
-
-def test_sigint_ends_every_phase():
-    with contextlib.ExitStack() as servers:
-        def port_of(silent=False):
-            """A server of its own for each phase: all its connections are those of one client."""
-            if silent:
-                return servers.enter_context(silent_listener()).getsockname()[1]
-            return servers.enter_context(Server("--threads", 1)).port
-
-        load = ["-c", 5, "-r", 5]
-        started = []
-        for phase, arguments, port, sleeps_alone in (
-                ("opening a FIFO without a reader", ["--hlog", fifo()], port_of(), True),
-                ("connecting", ["-c", 5000, "-n", 5], port_of(), False),
-                ("proving", ["-c", 5, "--timeout", LONG], port_of(silent=True), False),
-                ("TLS", ["-c", 5, "--tls", "--tls-insecure", "--connect-timeout", LONG], port_of(silent=True), False),
-                ("settling", [*load, "--settle", LONG], port_of(), False),
-                ("--start-at", [*load, "--start-at", int(time.time()) + 1000], port_of(), False),
-                ("--start-file", [*load, "--start-file", temp_path("gate")], port_of(), False),
-                ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), False),
-                ("load", load, port_of(), False),
-                ("holding", ["-c", 5], port_of(), False),
-                ("drain", ["-c", 5, "--prove", "no", "-r", 50, "--arrival", "constant", "-t", "0.2", "--timeout", LONG],
-                 port_of(silent=True), False)):
-            started.append((phase, start_client(*arguments, f"127.0.0.1:{port}"), port, sleeps_alone))
-        for phase, client, port, sleeps_alone in started:
-            if sleeps_alone:
-                wait_for(lambda: sleeps(client.pid), f"the client to wait, {phase}")
-            else:
-                wait_for(lambda: established(client.pid, port), f"connections, {phase}")
-        time.sleep(0.5)  # well into each phase
-        for phase, client, _, sleeps_alone in started:
-            check_equal(client.poll(), None, f"exit code before SIGINT, {phase}")
-            code = interrupt_and_wait(client, phase)
-            if sleeps_alone:  # before the run there is nothing to report
-                check_interrupted(code, phase)
-            else:
-                check_equal(code, 130, f"exit code, {phase}")
-
-
-def test_sigint_ends_a_run_that_asks_a_silent_server():
-    """Not beside the others: it waits for an answer for some seconds only."""
-    with Server() as server, silent_listener() as silent:
-        client = start_client("-c", 5, "--server-control", f"127.0.0.1:{silent.getsockname()[1]}", f"127.0.0.1:{server.port}")
-        connection, _ = silent.accept()
-        with connection:  # open: its end would be an answer
-            code = interrupt_and_wait(client, "asking a server")
-    with stall_may_spoil():
-        check_interrupted(code, "asking a server")
-
-
-def answer_once(listener, metrics):
-    """The first request is answered. Returns the connection of the second."""
-    connection, _ = listener.accept()
-    connection.recv(1000)
-    connection.sendall(metrics)
-    connection.close()
-    return listener.accept()[0]
-
-
-def answer_once_then_drip(listener, metrics):
-    """The second request gets a byte now and then."""
-    connection = answer_once(listener, metrics)
-    with contextlib.suppress(OSError):
-        while True:
-            connection.sendall(b"x")
-            time.sleep(0.1)
-
-
-def test_sigint_ends_a_run_whose_servers_control_port_drips():
-    control = temp_path("control")
-    with Server("--control", f"unix:{control}") as server, silent_listener() as listener:
-        metrics = subprocess.run(["curl", "-si", "--unix-socket", control, "http://localhost/metrics"],
-                                 capture_output=True, check=True, timeout=100).stdout
-        threading.Thread(target=answer_once_then_drip, args=(listener, metrics), daemon=True).start()
-        json_path = temp_path("client.json")
-        client = start_client("-c", 5, "-r", 100, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
-                              "--json", json_path, f"127.0.0.1:{server.port}")
-        wait_for(lambda: client.poll() is not None or established(client.pid, server.port), "connections")
-        time.sleep(0.5)
-        code = interrupt_and_wait(client, "dripping control port")
-        with stall_may_spoil():  # it waits for the first answer for some seconds only
-            check_equal(code, 130, "exit code")
-        with open(json_path) as f:
-            check(json.load(f)["interrupted"], "the report")
-
-
-def test_sigint_shortens_the_wait_for_a_server_that_hangs_at_the_end():
-    control = temp_path("control")
-    asked = []  # open: its end would be an answer
-    with Server("--control", f"unix:{control}") as server, silent_listener() as listener:
-        metrics = subprocess.run(["curl", "-si", "--unix-socket", control, "http://localhost/metrics"],
-                                 capture_output=True, check=True, timeout=100).stdout
-        threading.Thread(target=lambda: asked.append(answer_once(listener, metrics)), daemon=True).start()
-        client = start_client("-c", 5, "-r", 100, "-t", 0.5, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
-                              f"127.0.0.1:{server.port}")
-        wait_for(lambda: client.poll() is not None or asked, "the second request")
-        begin = time.monotonic()
-        code = interrupt_and_wait(client, "server that hangs at the end")
-        with stall_may_spoil():  # it waits for the answer for 3 s
-            check_equal(code, 130, "exit code")
-            check(time.monotonic() - begin < 2, "an end soon after SIGINT")
-        asked[0].close()
 
 
 # --- SIGINT: outputs that nobody reads ---
@@ -375,6 +219,13 @@ def test_a_server_serves_on_when_nobody_reads_its_snapshots():
         connect_through(server, 10)
         code = interrupt_and_wait(server, "snapshots that nobody reads", signal.SIGTERM)
         check_equal(code, 1, f"exit code: {server.err()}")
+
+
+def catches(pid, number):
+    """Whether the process has a handler for this signal."""
+    with open(f"/proc/{pid}/status") as f:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", f.read(), re.M)[1]
+    return int(caught, 16) >> (number - 1) & 1
 
 
 def test_sigint_ends_the_server_whatever_output_nobody_reads():
