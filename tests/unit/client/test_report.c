@@ -100,117 +100,6 @@ static void replacements_are_those_established_under_load(void **state)
     free(text);
 }
 
-/* 1,000 more connections were open for a while. */
-static void memory_is_that_of_the_connections_still_open(void **state)
-{
-    struct made_up *m = *state;
-    struct client_result *r = &m->result;
-    char *text;
-
-    r->host_before.rss_bytes = r->host_before.slab_bytes = 1 << 20;
-    r->host_after.rss_bytes = (1 << 20) + 99 * 500;
-    r->host_after.slab_bytes = (1 << 20) + 99 * 2048;
-    tally_add(&r->tally.connections.connected, 1000);
-    text = text_of(report_text, m);
-    assert_has(text, ", 500 B more per connection; kernel slab 2.00 KiB per connection\n");
-    free(text);
-    text = text_of(report_json, m);
-    assert_has(text, "\"rss_bytes_per_connection\": 500,");
-    assert_has(text, "\"slab_bytes_per_connection\": 2048,");
-    free(text);
-}
-
-/* A reading before the load, one when it begins, and one after it: each figure has its own. */
-static void make_host(struct client_result *r)
-{
-    r->host_before = (struct host_counters){.user_us = 1000000,
-                                            .system_us = 2000000,
-                                            .involuntary_switches = 100,
-                                            .cpu_ticks = 5000,
-                                            .listen_overflows = 1,
-                                            .listen_drops = 2};
-    r->host_loaded = (struct host_counters){
-        .cpu_ticks = 10000, .steal_ticks = 100, .retransmits = 50, .loss_probes = 60, .dsacks = 70};
-    r->host_after = (struct host_counters){.user_us = 4250000,
-                                           .system_us = 3500000,
-                                           .involuntary_switches = 117,
-                                           .cpu_ticks = 12000,
-                                           .steal_ticks = 150,
-                                           .rss_bytes = 8 << 20,
-                                           .slab_bytes = 9 << 20,
-                                           .retransmits = 51,
-                                           .loss_probes = 62,
-                                           .dsacks = 73,
-                                           .listen_overflows = 5,
-                                           .listen_drops = 7};
-    tally_add(&r->tally.bytes_sent, 3001);
-    tally_add(&r->tally.bytes_received, 4002);
-}
-
-static void figures_of_the_host_are_differences(void **state)
-{
-    struct made_up *m = *state;
-    char *text;
-
-    make_host(&m->result);
-    text = text_of(report_text, m);
-    assert_has(text, "\nHost         3.25 s user, 1.50 s system; 8.00 MiB resident");
-    assert_has(text, "\n             1 retransmit under load, 4 listen overflows, 17 involuntary "
-                     "switches\n");
-    free(text);
-    text = text_of(report_json, m);
-    assert_has(text, "\"resources\": {\n    \"user_s\": 3.25,\n    \"system_s\": 1.5,\n"
-                     "    \"rss_bytes\": 8388608,\n");
-    assert_has(text, "    \"slab_bytes\": 9437184,\n");
-    assert_has(text, "    \"involuntary_switches\": 17,\n    \"steal_percent\": 2.5,\n"
-                     "    \"retransmits\": 1,\n    \"loss_probes\": 2,\n    \"dsacks\": 3,\n"
-                     "    \"listen_overflows\": 4,\n    \"listen_drops\": 5,\n");
-    assert_has(text, "    \"bytes_sent\": 3001,\n    \"bytes_received\": 4002\n  }");
-    free(text);
-}
-
-static void figures_of_the_network_are_those_under_load(void **state)
-{
-    struct made_up *m = *state;
-    struct client_result *r = &m->result;
-    char *text = text_of(report_json, m);
-
-    assert_has(text, "\"network\": null,"); /* the interface is unknown */
-    free(text);
-    r->has_interface = true;
-    strcpy(r->interface, "eth7");
-    r->net_loaded = (struct netdev_counters){1000, 1 << 20, 2000, 2 << 20};
-    r->net_after = (struct netdev_counters){1005, 4 << 20, 2001, 7 << 20};
-    text = text_of(report_text, m);
-    assert_has(text, "\nNetwork      eth7 under load: in 5 packets, 3.00 MiB; out 1 packet, 5.00 "
-                     "MiB\n");
-    free(text);
-    text = text_of(report_json, m);
-    assert_has(text, "\"network\": {\n    \"interface\": \"eth7\",\n    \"rx_packets\": 5,\n"
-                     "    \"rx_bytes\": 3145728,\n    \"tx_packets\": 1,\n"
-                     "    \"tx_bytes\": 5242880\n  }");
-    free(text);
-}
-
-static void sockets_left_are_told_apart(void **state)
-{
-    struct made_up *m = *state;
-    char *text = text_of(report_json, m);
-
-    assert_has(text, "\"sockets\": null,");
-    free(text);
-    m->result.has_sockets = true;
-    m->result.sockets.syn_sent = 11;
-    m->result.sockets.fin_wait = 12;
-    m->result.sockets.time_wait = 13;
-    m->result.sockets.close_wait = 14;
-    m->result.sockets.other = 15;
-    text = text_of(report_json, m);
-    assert_has(text, "\"sockets\": {\n    \"syn_sent\": 11,\n    \"fin_wait\": 12,\n"
-                     "    \"time_wait\": 13,\n    \"close_wait\": 14,\n    \"other\": 15\n  }");
-    free(text);
-}
-
 /* A server stood still in the warm-up only. */
 static void counts_of_all_queries_say_so(void **state)
 {
@@ -418,10 +307,6 @@ int main(void)
         TEST(mean_has_an_interval_once_the_run_is_long_enough),
         TEST(closed_loop_requests_no_rate),
         TEST(replacements_are_those_established_under_load),
-        TEST(memory_is_that_of_the_connections_still_open),
-        TEST(figures_of_the_host_are_differences),
-        TEST(figures_of_the_network_are_those_under_load),
-        TEST(sockets_left_are_told_apart),
         TEST(counts_of_all_queries_say_so),
         TEST(one_of_a_kind_is_singular),
         TEST(connect_rate_is_that_of_the_first_connections),
