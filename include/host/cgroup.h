@@ -32,11 +32,13 @@ struct cgroup_reading {
     uint64_t
         limit_bytes; /* CGROUP_UNLIMITED: no limit or not readable; the other fields are 0 then */
     uint64_t used_bytes;
-    uint64_t cache_bytes; /* of these, page cache that can be dropped at once, if requested */
+    uint64_t cache_bytes; /* of these, page cache that can be dropped at once; 0 unless set from
+                           * cgroup_limit_cache_bytes() */
 };
 
 /* Finds the effective memory limits: v1 memory.limit_in_bytes and memory.kmem.limit_in_bytes, v2
- * memory.max and memory.high.  Main thread, before workers have their own fd tables. */
+ * memory.max and memory.high; of more than CGROUP_MOST_LIMITS, the innermost ones.  Main thread,
+ * before workers have their own fd tables. */
 void cgroup_memory_open(struct cgroup_memory *m, const char *proc);
 void cgroup_memory_close(struct cgroup_memory *m);
 

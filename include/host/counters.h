@@ -17,7 +17,7 @@ struct host_counters {
     uint64_t peak_rss_bytes;                 /* its peak */
     uint64_t cpu_ticks, steal_ticks;         /* of the host, all CPUs */
     uint64_t retransmits;                    /* TCP segments, this network namespace */
-    uint64_t loss_probes;                    /* of these, loss probes (TLP, RFC 8985) */
+    uint64_t loss_probes;                    /* TLP, RFC 8985: retransmits, or new data */
     uint64_t dsacks;                         /* segments that peers reported to have twice, this
                                               * namespace */
     uint64_t listen_overflows, listen_drops; /* this network namespace */

@@ -19,7 +19,8 @@
  * kernel opens no descriptor, and it refuses to set a limit, even one that is as before. */
 struct rlimit process_limits_most_nofile(const struct rlimit *now, uint64_t nr_open);
 
-/* Raises RLIMIT_NOFILE to that for this process and returns the new limit. */
+/* Sets RLIMIT_NOFILE of this process to that, hard limit included.  Returns the limit in effect:
+ * the old one if that failed. */
 uint64_t process_limits_raise_nofile(void);
 
 /* Number of CPUs this process may run on, >= 1; at most the CPU quota of its cgroups, rounded up.
@@ -27,7 +28,8 @@ uint64_t process_limits_raise_nofile(void);
 uint32_t process_limits_cpus(void);
 
 /* Returns how many workers n_connections need if each has room for nofile -
- * PROCESS_LIMITS_RESERVED_FDS: at least `least`, and never more than n_connections. */
+ * PROCESS_LIMITS_RESERVED_FDS: at least `least`, but never more than n_connections, and at least 1.
+ */
 uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least);
 
 /* Removes from the plan the kernel's reserved ports (net.ipv4.ip_local_reserved_ports) and

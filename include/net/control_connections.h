@@ -48,8 +48,8 @@ void control_connections_add(struct control_connections *c, const void *id, int 
 void control_connections_received(struct control_connections *c, const void *id, uint64_t now_ns);
 void control_connections_answers(struct control_connections *c, const void *id);
 
-/* Returns whether another connection may be accepted.  If there are too many, shuts the oldest
- * down; their owner then sees their end and closes them. */
+/* Returns whether another connection may be accepted.  If there are too many, shuts down the
+ * oldest, an eighth of the limit at most; their owner then sees their end and closes them. */
 bool control_connections_make_room(struct control_connections *c, uint64_t now_ns);
 
 #endif

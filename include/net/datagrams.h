@@ -30,7 +30,8 @@ struct datagrams_out {
 
 void datagrams_out_init(struct datagrams_out *out);
 
-/* Makes a datagram of each of the first DATAGRAMS_MOST_SENT messages.  `data` is borrowed. */
+/* Makes a datagram of each of the first DATAGRAMS_MOST_SENT messages.  `data` has whole ones, and
+ * is borrowed. */
 void datagrams_split(struct datagrams_out *out, const uint8_t *data, size_t n_bytes);
 
 /* Sends them in order.  Returns how many the socket accepted, or -1 with errno if it accepted none

@@ -30,7 +30,7 @@ int sock_listen(const struct sock_address *address, const struct sock_listen_opt
  * succeed nevertheless, and silently share the connections of another process.) */
 bool sock_is_in_use(const struct sock_address *address);
 
-/* Gets the address of a listening socket, with the actual port if port 0 was requested. */
+/* Gets the address that a socket is bound to, with the actual port if port 0 was requested. */
 int sock_local_address(int fd, struct sock_address *address);
 
 /* Returns whether the kernel would reach the address from an address of this host; also true if
@@ -101,6 +101,8 @@ void sock_peer_tuple(int fd, struct srcplan_tuple *tuple);
 /* Makes close() send a reset, which leaves no TIME_WAIT. */
 void sock_reset_on_close(int fd);
 
+/* Acknowledges received segments at once (TCP_QUICKACK, tcp(7)).  The kernel may end this by itself
+ * at any time. */
 void sock_quickack(int fd);
 
 #endif

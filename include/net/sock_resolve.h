@@ -25,11 +25,12 @@ struct sock_greeting {
 int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error);
 
 /* Likewise, but of several addresses selects the first that accepts a connection, otherwise the
- * first. */
+ * first; with port 0, the first untried. */
 int sock_resolve_server(const struct endpoint *e, int family, const struct sock_greeting *greeting,
                         struct sock_address *address, char *error);
 
-/* Returns whether the address accepts a connection within 1 s.  Greets, and resets it at once. */
+/* Returns whether the address accepts a connection within 1 s; false, too, if a signal asks the
+ * program to end meanwhile (base/shutdown.h).  Greets, and resets it at once. */
 bool sock_accepts(const struct sock_address *address, const struct sock_greeting *greeting);
 
 #endif

@@ -23,7 +23,7 @@ struct tls_client_options {
     /* Cipher names separated by ':', TLS_... for TLS 1.3, others for 1.2; NULL: OpenSSL's defaults.
      * A version without a named cipher is not offered. */
     const char *ciphers;
-    const char *alpn; /* protocol offered (RFC 7301); NULL: none */
+    const char *alpn; /* protocol offered (RFC 7301), 1 to 255 bytes; NULL: none */
     int min;          /* enum tls_min */
     bool insecure;    /* do not verify the certificate */
     bool resume;      /* resume with the latest ticket of the struct tls_worker */

@@ -113,11 +113,11 @@ void worker_join(struct worker *w);
  * and wait for stderr. */
 void worker_take_messages(void);
 
-/* Returns libevent's backend here, e.g. "epoll". */
+/* Returns libevent's backend here, "epoll", or "none" if it cannot be used.  Main thread. */
 const char *worker_backend(void);
 
 /* Returns the text of --version: the program's version, and libevent's with its backend.  A static
- * buffer. */
+ * buffer.  Main thread. */
 const char *worker_version(void);
 
 #endif

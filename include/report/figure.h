@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * figure: the figures of a result as text, with separators and units.  Each function returns the
- * text, in the caller's buffer of FIGURE_TEXT_BYTES or as a constant; or NULL if the figure is
- * unknown.  Pure. */
+ * figure: the figures of a result as text, with separators and units.  Unless stated otherwise,
+ * each function returns the text, in the caller's buffer of FIGURE_TEXT_BYTES or as a constant; or
+ * NULL if the figure is unknown.  Pure. */
 #ifndef TCPSCALER_REPORT_FIGURE_H
 #define TCPSCALER_REPORT_FIGURE_H
 
@@ -37,12 +37,12 @@ const char *figure_bytes(char *text, const struct json_object *result, const cha
  * with LATENCY_NEVER, and "unanswered" with 0. */
 const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
 
-/* "bad: p99<10ms": a finding and its reason, which may be NULL. */
+/* "bad: p99<10ms": a finding and its reason, which may be NULL.  Never returns NULL. */
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding,
                            const char *reason);
 
 /* The status of a search with its reason and what limited it: "found: p99<10ms", "inconclusive,
- * unconfirmed: p99<10ms", "not reached" (NULL). */
+ * unconfirmed: p99<10ms", "not reached" (NULL).  Never returns NULL. */
 const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_object *search);
 
 /* A share in percent, rounded down to 4 decimals: 100 is all. */

@@ -6,8 +6,8 @@
 struct report_opts;
 
 /* Checks that no input is given twice on one side, and that no output would overwrite an input,
- * under any name.  Returns 0, or -1 after one line on stderr.  Not for watch, whose operand is
- * not a file. */
+ * under any name; warns about a file on both sides.  Not for watch, whose operand is not a file.
+ * Returns 0, or -1 after one line on stderr. */
 int report_inputs_check(const struct report_opts *opts);
 
 #endif

@@ -29,7 +29,8 @@ void metrics_free(struct metrics *m);
 /* NULL if there is none of this name. */
 const struct metric *metrics_find(const struct metrics *m, const char *name);
 
-/* Likewise, but adds a new, empty one with counts if there is none; NULL: no room. */
+/* Likewise, but adds a new, empty one with counts if there is none; NULL: no room, out of memory,
+ * or a name of METRICS_NAME_BYTES or more. */
 struct metric *metrics_get(struct metrics *m, const char *name);
 
 /* Adds a result's statistics of a metric: count, extremes and moments, which are exact where those
@@ -39,7 +40,7 @@ struct metric *metrics_get(struct metrics *m, const char *name);
 int metrics_learn(struct metric *metric, const struct latency *l);
 
 /* Adds every metric of `from` except the batches, which are recomputed for runs in parallel.
- * Returns 0, or -1 if there is no room. */
+ * Returns 0, or -1 as metrics_get() fails. */
 int metrics_merge(struct metrics *into, const struct metrics *from);
 
 /* The statistics; percentiles without counts are LATENCY_UNKNOWN. */

@@ -42,8 +42,8 @@ void run_group_by_directory(struct run_group *g);
 /* Returns the number of VALID runs, from `at` on, that are in the directory of the one at `at`. */
 size_t run_group_n_in_directory(const struct run_group *g, size_t at);
 
-/* Compares settings and host of every run with those of the first.  Returns 0, or -1 after
- * one line on stderr about the first difference. */
+/* Compares settings and host of every VALID run with those of `first`.  Returns 0, or -1 after one
+ * line on stderr about the first run that differs. */
 int run_group_check(const struct json_object *first, const struct run_group *g);
 
 /* Returns the number of searches that found no limit within their range ("at-least"). */

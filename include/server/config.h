@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_config: the configuration of tcpserver's workers.  Constant while they run, except the
- * counts at its end. */
+ * server_config: the configuration of tcpserver's workers.  Constant while they run, except what is
+ * used to accept (overflow, spare) and the counts at its end. */
 #ifndef TCPSCALER_SERVER_CONFIG_H
 #define TCPSCALER_SERVER_CONFIG_H
 

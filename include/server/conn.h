@@ -103,7 +103,7 @@ void server_conn_begin(struct server_conn *c);
 void server_conn_refuse(struct server_conn *c, enum server_refusal why);
 
 /* Closes a connection that is served; there is no other way.  Counts the outcome, closes the
- * socket, calls conns->ended. */
+ * socket, calls conns->ended.  No effect if it is not open. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
 /* Closes all connections without an outcome, because they were active to the end; those that await

@@ -7,7 +7,7 @@
 #include "server/conn.h"
 
 /* Closes the n oldest connections with outcome run/finished, except those that await their PROXY
- * header.  Returns the number closed. */
+ * header.  Returns the number closed: if there are fewer, all; if out of memory, 0. */
 uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n);
 
 /* Reads what is left on the connections that their peers have closed, and closes them with the

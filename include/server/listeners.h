@@ -15,7 +15,7 @@ struct server_listeners {
 
 /* Opens n >= 1 sockets according to --bind, --port and --backlog.  On a host without IPv6, "both
  * families" means IPv4.  Fails if another process listens on the port.  Returns 0, or -1 after
- * logging an error. */
+ * logging an error; the sockets opened by then stay open. */
 int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n);
 
 /* Does not close the sockets. */

@@ -24,9 +24,9 @@ struct client_arrive {
 int client_arrive_init(struct client_arrive *a);
 void client_arrive_free(struct client_arrive *a);
 
-/* Opens a connection; due_ns: when it was due, 0: not measured.  Returns NULL if no slot is free;
- * the connection may have ended already.  Call it from the event loop, never from a callback of a
- * connection or a query. */
+/* Opens a connection; due_ns: when it was due, 0: not measured.  Returns NULL if no slot is free: a
+ * measured one then counts as missed.  The connection may have ended already.  Call it from the
+ * event loop, never from a callback of a connection or a query. */
 struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns);
 
 /* A connection has ended (client_conn_take_ended()): its slot is free. */

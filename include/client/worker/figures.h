@@ -58,8 +58,9 @@ struct client_figures {
     const char *tls_version, *tls_cipher; /* of the first successful handshake; NULL: none */
 };
 
-/* Allocates everything, with records for n_connections if `with_records`.  Returns 0 or -1 with
- * errno. */
+/* Allocates what every run records, and records for n_connections if `with_records`.  Gaps,
+ * recoveries, timeouts and arrivals are allocated by the parts that record them.  Returns 0 or -1
+ * with errno; free it in either case. */
 int client_figures_init(struct client_figures *f, uint32_t n_connections, bool with_records,
                         uint32_t n_classes);
 void client_figures_free(struct client_figures *f); /* also if all zero */

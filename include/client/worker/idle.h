@@ -26,8 +26,9 @@ struct client_idle {
 int client_idle_init(struct client_idle *idle);
 void client_idle_free(struct client_idle *idle); /* also if all zero */
 
-/* The server allows the connection to be idle for this time, in units of 100 ms.  0: it takes no
- * more queries and closes once each of its queries has an outcome, perhaps now. */
+/* With config->keepalive: the server allows the connection to be idle for this time, in units of
+ * 100 ms.  0: it takes no more queries and closes once each of its queries has an outcome, perhaps
+ * now. */
 void client_idle_allow(struct client_idle *idle, struct client_conn *c, uint16_t timeout);
 
 /* A connection was opened: its server has not set a limit yet. */
