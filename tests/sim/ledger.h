@@ -11,7 +11,7 @@
 
 #include "client/worker/config.h"
 #include "client/worker/metric.h"
-#include "measure/tally.h"
+#include "ledger_sums.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,22 +71,5 @@ void ledger_on_expired(uint32_t i, const struct inflight_query *q);
 
 /* All it has are lost, n_waiting of which have not been encrypted or begun to be written. */
 void ledger_on_lost(uint32_t i, uint32_t n_waiting);
-
-/* --- sums --- */
-
-struct ledger_class {
-    uint64_t sent, answered, expired, lost;
-};
-
-struct ledger_sums {
-    struct ledger_class classes[TALLY_N_CLASSES];
-    struct ledger_class of_clients[CLIENT_CLASS_MOST][TALLY_N_CLASSES]; /* of each class of them */
-    uint64_t n_late, n_duplicate, n_unknown, n_recycled, n_withdrawn;
-    uint64_t n_unsure; /* answers behind one that may have ended the connection */
-    uint64_t n_malformed, n_malformed_unsure; /* datagrams; of these, likewise */
-    uint64_t n_usable, n_reused, n_waited;    /* connections, queries sent on demand */
-};
-
-extern struct ledger_sums ledger_sums;
 
 #endif

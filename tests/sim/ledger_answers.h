@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * ledger_answers: what a thread receives, and which queries it answers: that part of ledger.h. */
+#ifndef TCPSCALER_SIM_LEDGER_ANSWERS_H
+#define TCPSCALER_SIM_LEDGER_ANSWERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void ledger_answers_begin(bool answers_have_ids, uint64_t query_timeout_ns);
+
+#endif
