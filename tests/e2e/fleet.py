@@ -101,6 +101,9 @@ def test_rehearsal_changes_nothing_and_shows_what_would():
             check(re.search(line, r.out), f"{line} in {r.out}")
         check_equal(re.findall(r"changed=(\d+)", r.out), ["0", "0"], "changed tasks of the hosts")
         check(not os.path.exists(testbed.directory + "/results"), "no results")
+        r = testbed.run("--check", "--tags", "tune", connections=500)
+        check_equal(r.code, 0, f"exit code with a tag: {r.out}")
+        testbed.check_states(before, "the hosts, after a rehearsal with a tag")
         # control: tuning alone is seen, and taken back
         r = testbed.run("--tags", "tune", connections=500)
         check_equal(r.code, 0, f"exit code: {r.out}")

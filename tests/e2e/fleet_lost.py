@@ -190,8 +190,10 @@ def test_parts_one_by_one_on_some_hosts():
             if part == "run":
                 wait_for(lambda: "async_wrapper" not in str(testbed.states()), "the end of Ansible's processes")
                 left = testbed.states()
-                check_equal(testbed.run("--check", "--tags", "revert", **settings).code, 0, "a rehearsal of the revert")
-                testbed.check_states(left, "which changes nothing")
+                for tags in ("revert", "collect,revert", "run,revert"):
+                    r = testbed.run("--limit", "srv,c1", "--check", "--tags", tags, **settings)
+                    check_equal(r.code, 0, f"a rehearsal of {tags}: {r.out}")
+                    testbed.check_states(left, f"a rehearsal of {tags} changes nothing")
             if part in ("run", "collect"):
                 check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], f"results of {part}")
         testbed.check_states(before, "all hosts")
