@@ -127,6 +127,19 @@ def test_package_conflicts_with_those_that_have_a_tcpserver_too():
     check_equal(run("dpkg-deb", "-f", package(), "Conflicts").stdout, "ucspi-tcp, ucspi-tcp-ipv6\n", "Conflicts")
 
 
+def commands_of(script):
+    with open(script) as f:
+        return [line.replace("tcpscaler-tcpserver", "tcpserver") for line in f.read().splitlines() if not line.startswith("#")]
+
+
+def test_units_are_stopped_and_disabled_when_either_package_is_removed():
+    control = temp_path("control")
+    run("dpkg-deb", "-e", package(), control)
+    ours = commands_of(f"{control}/prerm")
+    check("systemctl disable --now tcpserver.service tcpscaler-nightly.timer" in "\n".join(ours), f"{ours}")
+    check_equal(commands_of(f"{SOURCE_DIR}/debian/tcpscaler.prerm"), ours, "commands of the source package")
+
+
 def dpkg(root, *arguments):
     return run("dpkg", f"--instdir={root}", f"--admindir={root}/var/lib/dpkg", "--force-depends",
                "--force-script-chrootless", f"--log={root}/var/log/dpkg", *arguments)
