@@ -13,7 +13,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gawk, gnuplot-nox")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gawk, gnuplot-nox, iproute2")
 if(NOT TCPSCALER_PROGRAM_PREFIX) # they have a tcpserver and a tcpclient, too
   set(CPACK_DEBIAN_PACKAGE_CONFLICTS "ucspi-tcp, ucspi-tcp-ipv6")
 endif()

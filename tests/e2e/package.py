@@ -140,6 +140,13 @@ def test_units_are_stopped_and_disabled_when_either_package_is_removed():
     check_equal(commands_of(f"{SOURCE_DIR}/debian/tcpscaler.prerm"), ours, "commands of the source package")
 
 
+def test_packages_recommend_what_the_setup_scripts_run():
+    recommends = run("dpkg-deb", "-f", package(), "Recommends").stdout
+    check("iproute2" in recommends.strip().split(", "), recommends)
+    with open(f"{SOURCE_DIR}/debian/control") as f:
+        check(f"\nRecommends: {recommends}" in f.read(), "those of the source package")
+
+
 def dpkg(root, *arguments):
     return run("dpkg", f"--instdir={root}", f"--admindir={root}/var/lib/dpkg", "--force-depends",
                "--force-script-chrootless", f"--log={root}/var/log/dpkg", *arguments)
