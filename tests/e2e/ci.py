@@ -163,6 +163,19 @@ def test_actions_are_pinned_to_commits():
         check_equal(subprocess.run([lint, path], capture_output=True, timeout=600).returncode, code, line)
 
 
+def test_release_is_built_where_the_tests_run():
+    workflows = {}
+    for name in ("ci", "release"):
+        with open(os.path.join(SOURCE_DIR, f".github/workflows/{name}.yml")) as f:
+            workflows[name] = f.read()
+    image = re.search(r"^ +image: (\S+)$", workflows["ci"], re.M).group(1)
+    options = re.search(r"^ +options: (.+)$", workflows["ci"], re.M).group(1)
+    build = re.search(r"docker run --rm (.+) --volume .* (\S+) sh -euxc '([^']+)'$", workflows["release"], re.M)
+    check_equal(build.group(1, 2), (options, image), "container")
+    check("packaging/release dist" in build.group(3), f"commands: {build.group(3)}")
+    check_equal(workflows["release"].count("packaging/release"), 1, "builds")
+
+
 def test_every_shell_script_is_checked():
     need_program("shellcheck")
     if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
