@@ -3,6 +3,7 @@
 
 import functools
 import importlib.util
+import tarfile
 
 from testbed import *
 
@@ -214,6 +215,30 @@ def test_controller_may_be_a_host_and_have_several_users():
             check_equal(re.findall(r"^ +(c\d) +1\d ", r.stdout, re.M), clients, f"clients of {user}'s report")
             check_equal(testbed.call("in", "c1", "ls", "/var/tmp"), "", "left on the controller")
         check_equal(neighbour(testbed), "", "the server's neighbour is forgotten: tuned hosts may have moved")
+
+
+def unpack(member, data):
+    """unpack_deb.py on a package with this member: its exit code, what it says, and the files."""
+    package, directory = temp_path("x.deb"), temp_path("unpacked")
+    os.makedirs(directory, exist_ok=True)
+    with open(package, "wb") as f:
+        for name, content in (("debian-binary", b"2.0\n"), (member, data)):
+            f.write(b"" if f.tell() else b"!<arch>\n")
+            header = f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n"
+            f.write(header.encode() + content + b"\n" * (len(content) % 2))
+    script = FLEET + "/roles/fleet/files/unpack_deb.py"
+    r = subprocess.run([sys.executable, script, package, directory], capture_output=True, text=True, timeout=600)
+    return r.returncode, r.stderr, os.listdir(directory)
+
+
+def test_package_that_python_cannot_unpack_says_what_to_set():
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:xz") as archive:
+        archive.addfile(tarfile.TarInfo("file"))
+    check_equal(unpack("data.tar.xz", data.getvalue()), (0, "", ["file"]), "the control: as on Debian")
+    code, said, files = unpack("data.tar.zst", b"\x28\xb5\x2f\xfd not even zstd")
+    check_equal((code, files), (1, []), "exit code and files of zstd")
+    check_equal(said, "Python cannot read data.tar.zst here: set programs, or deb to a package built on Debian\n", "why")
 
 
 if __name__ == "__main__":
