@@ -250,6 +250,21 @@ def test_client_that_does_not_end_is_named_and_killed():
         testbed.check_states(before, "all hosts, the stopped process gone")
 
 
+def test_host_whose_log_is_cut_off_is_named_and_the_rest_is_merged():
+    with Testbed(2) as testbed:
+        before = testbed.states()
+        settings = {"connections": 500, "rate": 500, "duration": 2}
+        for part in ("tune", "run"):
+            r = testbed.run("--tags", part, **settings)
+            check_equal(r.code, 0, f"{part}: {r.out}")
+        testbed.call("in", "c2", "truncate", "--size=-20", f"{REMOTE}/run.hlog")
+        r = testbed.run("--tags", "collect,revert", **settings)
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check(re.search(r"c2 failed while collecting: Check the result: .*c2\.hlog.*truncated", r.out), r.out)
+        check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], "merged")
+        testbed.check_states(before, "all hosts")
+
+
 def test_programs_of_a_package():
     with Testbed(1) as testbed:
         before = testbed.states()
