@@ -241,5 +241,18 @@ def test_package_that_python_cannot_unpack_says_what_to_set():
     check_equal(said, "Python cannot read data.tar.zst here: set programs, or deb to a package built on Debian\n", "why")
 
 
+def test_groups_that_make_no_sense_are_refused():
+    inventory = temp_path("inventory.yml")
+    for server, clients, line in (("a", "ab", "none in both"), ("ab", "c", "none in both"), ("a", "", "none in both"),
+                                  ("a", "b", "without units")):  # the control, with another mistake
+        groups = {"server": server, "clients": clients}
+        with open(inventory, "w") as f:
+            json.dump({"all": {"children": {group: {"hosts": dict.fromkeys(hosts, {})} for group, hosts in groups.items()}}}, f)
+        r = subprocess.run(["ansible-playbook", "-i", inventory, "-e", "duration=10m", FLEET + "/run.yml"],
+                           capture_output=True, text=True, timeout=600, env=ansible_environment())
+        check_equal(r.returncode, 2, f"exit code: {r.stdout} {r.stderr}")
+        check(line in " ".join(r.stdout.split()), f"{groups}: {line} in {r.stdout} {r.stderr}")
+
+
 if __name__ == "__main__":
     main()
