@@ -55,6 +55,15 @@ uint64_t cgroup_limit_cache_bytes(const struct cgroup_limit *l);
 /* limit - used + cache: what can still be charged before the kernel kills or throttles. */
 uint64_t cgroup_reading_left(const struct cgroup_reading *r);
 
+/* The tightest limit on processes and threads; limit: CGROUP_UNLIMITED if there is none. */
+struct cgroup_pids {
+    uint64_t limit, used;         /* used: with all groups below it */
+    char path[CGROUP_PATH_BYTES]; /* path of the file that holds the limit */
+};
+
+/* Finds pids.max, which both versions have. */
+struct cgroup_pids cgroup_pids_read(const char *proc);
+
 /* CPU time that the tightest quota allows, in thousandths of a CPU: v1 cpu.cfs_quota_us, v2
  * cpu.max. CGROUP_UNLIMITED: no quota. */
 uint64_t cgroup_cpu_quota_milli(const char *proc);

@@ -19,6 +19,7 @@ struct preflight_client {
     bool explicit_ports;
     uint16_t lowest_port; /* explicit ports only */
     uint32_t n_threads;
+    uint32_t n_helper_threads; /* that write rows or watch the server */
     bool own_fd_tables;
     uint64_t reserved_fds; /* per table */
     bool peer_is_here;     /* the server shares this machine's limits: loopback */

@@ -10,7 +10,7 @@
 int thread_own_fd_table(void);
 
 /* Returns whether threads of this process can have their own fd tables; if not, sets errno.  Tests
- * it in a new thread. */
+ * it in a new thread; true if none can be started. */
 bool thread_can_own_fd_table(void);
 
 /* Pins the calling thread to this CPU; -1: no effect.  Returns 0, or -1 with errno. */

@@ -39,7 +39,7 @@ static bool read_text(int fd, char *text, size_t room)
 }
 
 /* CGROUP_UNLIMITED for "max", or if unreadable. */
-static uint64_t read_bytes(int fd)
+static uint64_t read_number(int fd)
 {
     char text[64], *end;
     uint64_t value;
@@ -82,8 +82,8 @@ uint64_t cgroup_limit_cache_bytes(const struct cgroup_limit *l)
 
 struct cgroup_reading cgroup_limit_read(const struct cgroup_limit *l)
 {
-    struct cgroup_reading r = {.limit_bytes = read_bytes(l->limit_fd)};
-    const uint64_t used = read_bytes(l->used_fd);
+    struct cgroup_reading r = {.limit_bytes = read_number(l->limit_fd)};
+    const uint64_t used = read_number(l->used_fd);
 
     if (r.limit_bytes == CGROUP_UNLIMITED || used == CGROUP_UNLIMITED)
         return (struct cgroup_reading){.limit_bytes = CGROUP_UNLIMITED};
@@ -161,6 +161,43 @@ void cgroup_memory_close(struct cgroup_memory *m)
     for (unsigned i = 0; i < m->n; i++)
         close_limit(&m->limits[i]);
     m->n = 0;
+}
+
+/* --- processes and threads --- */
+
+static uint64_t read_file(const struct cgroup_group *group, const char *name)
+{
+    const int fd = open_file(group, name);
+    uint64_t value;
+
+    if (fd < 0)
+        return CGROUP_UNLIMITED;
+    value = read_number(fd);
+    close(fd);
+    return value;
+}
+
+static void take_pids(void *context, const struct cgroup_group *group)
+{
+    struct cgroup_pids *tightest = context;
+    const uint64_t limit = read_file(group, "pids.max"), used = read_file(group, "pids.current");
+
+    if (limit == CGROUP_UNLIMITED || used == CGROUP_UNLIMITED)
+        return;
+    /* more may run than a limit that was set later allows */
+    if (tightest->limit != CGROUP_UNLIMITED && limit + tightest->used >= tightest->limit + used)
+        return;
+    tightest->limit = limit;
+    tightest->used = used;
+    snprintf(tightest->path, sizeof tightest->path, "%.440s/pids.max", group->path);
+}
+
+struct cgroup_pids cgroup_pids_read(const char *proc)
+{
+    struct cgroup_pids tightest = {.limit = CGROUP_UNLIMITED};
+
+    cgroup_find_each(proc, "self", "pids", take_pids, &tightest);
+    return tightest;
 }
 
 /* --- CPU --- */

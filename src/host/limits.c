@@ -5,6 +5,7 @@
 #include "base/textfile.h"
 #include "host/meminfo.h"
 #include "host/proc_number.h"
+#include "host/user_threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,9 +24,11 @@ static uint64_t read_sysctl(const char *name, unsigned nth)
     return proc_number(path, "", nth);
 }
 
-static bool may_bind_privileged(void)
+/* capabilities(7) */
+enum { CAP_NET_BIND_SERVICE = 10, CAP_SYS_ADMIN = 21, CAP_SYS_RESOURCE = 24 };
+
+static bool has_capability(unsigned number)
 {
-    enum { CAP_NET_BIND_SERVICE = 10 }; /* capabilities(7) */
     char line[256];
     uint64_t effective = 0;
     FILE *f = fopen("/proc/self/status", "re");
@@ -36,7 +39,7 @@ static bool may_bind_privileged(void)
         if (sscanf(line, "CapEff: %" SCNx64, &effective) == 1)
             break;
     fclose(f);
-    return effective >> CAP_NET_BIND_SERVICE & 1;
+    return effective >> number & 1;
 }
 
 static void read_files(struct host_limits *host)
@@ -103,6 +106,46 @@ static uint64_t soft_limit(const struct rlimit *limit)
     return limit->rlim_cur != RLIM_INFINITY ? limit->rlim_cur : HOST_LIMITS_UNKNOWN;
 }
 
+/* "0.20 0.18 0.12 1/80 11206": 80 threads, proc_loadavg(5). */
+static uint64_t read_threads_running(void)
+{
+    uint64_t n = HOST_LIMITS_UNKNOWN;
+    FILE *f = fopen("/proc/loadavg", "re");
+
+    if (f == NULL)
+        return HOST_LIMITS_UNKNOWN;
+    if (fscanf(f, "%*s %*s %*s %*u/%" SCNu64, &n) != 1)
+        n = HOST_LIMITS_UNKNOWN;
+    fclose(f);
+    return n;
+}
+
+/* RLIMIT_NPROC applies neither to root nor with these capabilities, getrlimit(2). */
+static uint64_t read_user_threads_max(void)
+{
+    struct rlimit limit = unlimited;
+
+    if (getuid() == 0 || has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_RESOURCE))
+        return HOST_LIMITS_UNKNOWN;
+    (void)getrlimit(RLIMIT_NPROC, &limit);
+    return soft_limit(&limit);
+}
+
+static void read_threads(struct host_limits *host)
+{
+    const struct cgroup_pids pids = cgroup_pids_read("/proc");
+
+    host->threads_max = read_sysctl("kernel/threads-max", 0);
+    host->threads_running = read_threads_running();
+    host->user_threads_max = read_user_threads_max();
+    host->user_threads = host->user_threads_max != HOST_LIMITS_UNKNOWN
+                             ? user_threads_count("/proc", getuid())
+                             : HOST_LIMITS_UNKNOWN;
+    host->cgroup_threads_max = pids.limit;
+    host->cgroup_threads = pids.used;
+    memcpy(host->cgroup_threads_limit, pids.path, sizeof host->cgroup_threads_limit);
+}
+
 static uint64_t read_address_space(void)
 {
     const uint64_t mapped_kib = proc_number("/proc/self/status", "VmSize:", 0);
@@ -149,7 +192,7 @@ static void read_tcp(struct host_limits *host)
     host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
     host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
     host->first_unprivileged_port = read_sysctl("net/ipv4/ip_unprivileged_port_start", 0);
-    host->may_bind_privileged = may_bind_privileged();
+    host->may_bind_privileged = has_capability(CAP_NET_BIND_SERVICE);
     host->sockets_in_time_wait = proc_number_named("/proc/net/sockstat", "TCP:", " tw ");
     host->time_wait_buckets = read_sysctl("net/ipv4/tcp_max_tw_buckets", 0);
     host->orphans_max = read_sysctl("net/ipv4/tcp_max_orphans", 0);
@@ -167,6 +210,7 @@ static void read_tcp(struct host_limits *host)
 void host_limits_read(struct host_limits *host)
 {
     read_files(host);
+    read_threads(host);
     read_memory(host);
     read_tcp(host);
 }

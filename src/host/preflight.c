@@ -3,6 +3,7 @@
 #include "host/preflight.h"
 
 #include "base/units.h"
+#include "host/preflight_threads.h"
 #include "host/preflight_tuples.h"
 
 #include <inttypes.h>
@@ -251,6 +252,7 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->udp ? ask->n_connections : n_of_tcp,
                 ask->reserved_fds * ask->n_threads);
+    preflight_threads_check(p, host, (uint64_t)ask->n_threads + ask->n_helper_threads);
     check_memory(p, host, &ends);
     check_tcp_memory(p, host, n_of_tcp);
     check_address_space(p, host, &own);
@@ -296,6 +298,7 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     p->n_lines = 0;
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
+    preflight_threads_check(p, host, ask->n_threads);
     check_memory(p, host, &ends);
     check_tcp_memory(p, host, ask->n_connections);
     check_address_space(p, host, &ends);

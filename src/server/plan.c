@@ -3,6 +3,7 @@
 #include "server/plan.h"
 
 #include "base/log.h"
+#include "host/preflight_threads.h"
 #include "host/process_limits.h"
 #include "net/thread.h"
 #include "server/header.h"
@@ -45,12 +46,18 @@ static uint64_t reserved_fds(const struct server_plan *plan)
                : PROCESS_LIMITS_RESERVED_FDS;
 }
 
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The main thread's fd table has a descriptor per worker; one eighth is for the control port. */
 static uint32_t most_threads(const struct server_plan *plan)
 {
     const uint64_t nofile = plan->host.nofile, used = nofile / 8 + PROCESS_LIMITS_RESERVED_FDS;
-    const uint64_t n = nofile > used ? nofile - used : 0;
-    const uint32_t most = n < SERVER_OPTS_MOST_THREADS ? (uint32_t)n : SERVER_OPTS_MOST_THREADS;
+    const uint64_t n =
+        least_of(nofile > used ? nofile - used : 0, preflight_threads_left(&plan->host));
+    const uint32_t most = (uint32_t)least_of(n, SERVER_OPTS_MOST_THREADS);
 
     return most > plan->n_workers ? most : plan->n_workers;
 }
@@ -181,11 +188,6 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
     fit_memory(plan);
     check_limits(plan, opts);
     return 0;
-}
-
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* At most as many as there are descriptors, as fit into all of the machine's memory, and as

@@ -24,7 +24,11 @@ static int check_plan(const struct server *s)
 {
     char subject[64];
 
-    snprintf(subject, sizeof subject, "--max-connections %" PRIu64, s->opts.max_connections);
+    if (s->opts.max_connections > 0)
+        snprintf(subject, sizeof subject, "--max-connections %" PRIu64, s->opts.max_connections);
+    else
+        snprintf(subject, sizeof subject, "%" PRIu32 " %s", s->plan.n_workers,
+                 units_noun(s->plan.n_workers, "thread", "threads"));
     if (preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP && !s->opts.force) {
         preflight_report_log(&s->plan.preflight, subject, PREFLIGHT_STOP);
         return -1;

@@ -84,6 +84,11 @@ class MemoryCgroup(Cgroup):
         return int(re.search(r"^oom_kill (\d+)$", text, re.M)[1])
 
 
+class PidsCgroup(Cgroup):
+    def __init__(self, limit):
+        super().__init__("pids", {version: {"pids.max": limit} for version in (1, 2)})
+
+
 class CpuCgroup(Cgroup):
     def __init__(self, quota_us, period_us):
         super().__init__("cpu", {1: {"cpu.cfs_period_us": period_us, "cpu.cfs_quota_us": quota_us},

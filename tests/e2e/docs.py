@@ -172,7 +172,7 @@ def test_page_of_faults_has_every_scenario():
 
 
 def test_tuning_page_explains_every_limit_of_the_plans():
-    code = read("src", "host/preflight.c") + read("src", "host/preflight_tuples.c")
+    code = "".join(read("src", f"host/preflight{part}.c") for part in ("", "_threads", "_tuples"))
     limits = set(re.findall(r'_add(?:_short|_sysctl)?\(p, "([^"]+)"', code))
     check(len(limits) > 18, f"limits in preflight*.c: {limits}")
     page = read("docs", "tcpscaler.7").replace("\\-", "-")

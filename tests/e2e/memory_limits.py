@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Memory or CPU limits of a cgroup: the plan shows them before the run, and a forced run stops opening connections before
-the kernel kills it."""
+"""Limits of a cgroup on memory, CPU time or threads: the plan shows them before the run, and a forced run stops opening
+connections before the kernel kills it."""
 
 from cgroups import *
 
@@ -85,6 +85,52 @@ def test_plan_under_a_limit_of_address_space_says_stop():
     check_equal((code, lines["address space (bytes available)"]["level"]), (2, "stop"), "exit code and level")
     check("ulimit -v" in lines["address space (bytes available)"]["fix"], "the remedy")
     check("address space (bytes available)" not in plan(TCPSERVER, "-c", "1M")[1], "without a limit there is no line")
+
+
+def stops_of(program, *arguments, prefix):
+    """The lines on stderr of a run that does not fit."""
+    r = subprocess.run([*prefix, program, *arguments], capture_output=True, text=True, timeout=100)
+    check_equal(r.returncode, 2, f"exit code: {r.stderr}")
+    return r.stderr.splitlines()
+
+
+def test_plan_in_a_cgroup_of_few_threads_says_stop_and_names_its_file():
+    with PidsCgroup(6) as cgroup:
+        for program, arguments in ((TCPCLIENT, ("-c", "100", "127.0.0.1")), (TCPSERVER, ("-c", "100"))):
+            code, lines = plan(program, "--threads", "2", *arguments, prefix=cgroup.prefix)
+            check_equal((code, lines["cgroup pids.max"]["level"]), (0, "ok"), "two fit")
+            code, lines = plan(program, "--threads", "8", *arguments, prefix=cgroup.prefix)
+            line = lines["cgroup pids.max"]
+            check_equal((code, line["level"], line["is"]), (2, "stop", 6), f"{program}: exit code, level and limit")
+            check_between(line["needed"], 9, 10, "8 and the main thread; ThreadSanitizer has one, too")
+            check(f"{os.path.basename(cgroup.path)}/pids.max to {line['needed']}" in line["fix"], line["fix"])
+            said, = stops_of(program, "--threads", "8", *arguments, prefix=cgroup.prefix)
+            check("cgroup pids.max: available 6, needed" in said and line["fix"] in said, said)
+        code, lines = plan(TCPCLIENT, "--threads", "5", "--output", "/dev/null", "-c", "100", "127.0.0.1", prefix=cgroup.prefix)
+        check_equal((code, lines["cgroup pids.max"]["level"]), (2, "stop"), "the thread that writes rows counts")
+        said, = stops_of(TCPSERVER, "--threads", "8", prefix=cgroup.prefix)
+        check("8 threads: cgroup pids.max" in said, f"without --max-connections: {said}")
+
+
+@plain_build_only
+def test_server_of_a_cgroup_of_few_threads_has_room_for_what_they_can_hold():
+    few_fds = ["sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"]
+    cpu = str(min(os.sched_getaffinity(0)))
+    with PidsCgroup(20) as cgroup:
+        r = subprocess.run([*cgroup.prefix, *few_fds, TCPSERVER, "--plan", "--cpu", cpu], capture_output=True, text=True,
+                           timeout=100)
+    check_equal(r.returncode, 0, f"exit code: {r.stderr}")
+    room = int(re.match(r"room for ([\d,]+) connections", r.stdout)[1].replace(",", ""))
+    check_equal(room, (1024 - 64) * 19, "room: 19 threads beside the main one")
+
+
+@plain_build_only
+def test_without_a_single_thread_only_the_limit_on_threads_is_named():
+    few_fds = ["sh", "-c", 'ulimit -n 1000; exec "$@"', "sh"]
+    with PidsCgroup(1) as cgroup:
+        for program, arguments in ((TCPCLIENT, ("-c", "5000", "127.0.0.1")), (TCPSERVER, ("-c", "5000"))):
+            said, = stops_of(program, *arguments, prefix=[*cgroup.prefix, *few_fds])
+            check("cgroup pids.max: available 1," in said, said)
 
 
 def test_threads_auto_takes_no_more_threads_than_the_quota_pays_for():

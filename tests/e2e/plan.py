@@ -55,7 +55,7 @@ def test_plan_opens_nothing_and_says_all_on_stdout():
                               capture_output=True, text=True, timeout=100)
         server.stop()
     check_equal((fits.returncode, fits.stderr), (0, ""), "exit code and stderr of a plan that fits")
-    for part in ("source tuples", "fd limit per table", "fs.file-max", "fs.epoll.max_user_watches",
+    for part in ("source tuples", "fd limit per table", "fs.file-max", "fs.epoll.max_user_watches", "kernel.threads-max",
                  "memory", "net.ipv4.tcp_mem", "TIME_WAIT", "net.core.somaxconn", "It fits"):
         check(part in fits.stdout, f"'{part}' in: {fits.stdout}")
     check_equal(server.result["accepted"], 0, "connections")
@@ -66,6 +66,10 @@ def test_plan_opens_nothing_and_says_all_on_stdout():
     line = next(line for line in plan["plan"] if line["limit"] == "source tuples")
     check_equal((plan["level"], line["level"], line["needed"]), ("stop", "stop", 100000), "levels")
     check("--source" in line["fix"], "the remedy")
+    line = next(line for line in plan["plan"] if line["limit"] == "kernel.threads-max")
+    with open("/proc/sys/kernel/threads-max") as most, open("/proc/loadavg") as running:
+        check_equal(line["is"], int(most.read()), "threads of the host")
+        check(line["needed"] > int(running.read().split()[3].split("/")[1]) // 2, f"with those that run: {line}")
 
 
 def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():

@@ -282,6 +282,51 @@ static void smallest_cpu_quota_of_all_ancestors_counts(void **state)
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 1500);
 }
 
+static void put_pids(const char *group, const char *limit, const char *used)
+{
+    put_pair(group, "pids.max", limit, "pids.current", used);
+}
+
+static void tightest_limit_on_threads_is_that_with_the_fewest_left(void **state)
+{
+    struct cgroup_pids pids;
+
+    (void)state;
+    put("proc/self/cgroup", "3:cpu,cpuacct,pids:/a/b\n0::/u\n");
+    assert_true(cgroup_pids_read(proc()).limit == CGROUP_UNLIMITED);
+    put_pids("v2/u", "max\n", "7\n");
+    put("v2/pids.max", "5\n"); /* without pids.current */
+    assert_true(cgroup_pids_read(proc()).limit == CGROUP_UNLIMITED);
+    put_pids("v2/u", "100\n", "40\n");
+    pids = cgroup_pids_read(proc());
+    assert_int_equal(pids.limit, 100);
+    assert_int_equal(pids.used, 40);
+    assert_string_equal(pids.path + strlen(top), "/v2/u/pids.max");
+    put_pids("v2", "1000\n", "950\n"); /* 50 left */
+    assert_int_equal(cgroup_pids_read(proc()).limit, 1000);
+    put_pids("v2/u", "30\n", "40\n"); /* set while 40 were running */
+    assert_int_equal(cgroup_pids_read(proc()).limit, 30);
+    put_pids("v2/u", "100\n", "40\n");
+    put("proc/self/mountinfo", "");
+    assert_true(cgroup_pids_read(proc()).limit == CGROUP_UNLIMITED);
+    assert_true(cgroup_pids_read("/nonexistent").limit == CGROUP_UNLIMITED);
+}
+
+static void v1_limits_threads_in_a_hierarchy_of_its_own(void **state)
+{
+    char text[256];
+
+    (void)state;
+    snprintf(text, sizeof text, "33 31 0:30 / %s/pids rw - cgroup cgroup rw,pids\n", top);
+    put("proc/self/mountinfo", text);
+    put("proc/self/cgroup", "8:pids:/a/b\n4:memory:/a\n0::/\n");
+    put("pids/tasks", "");
+    put_pids("pids/a/b", "max\n", "3\n");
+    put_pids("pids/a", "20\n", "5\n");
+    assert_int_equal(cgroup_pids_read(proc()).limit, 20);
+    assert_int_equal(cgroup_pids_read(proc()).used, 5);
+}
+
 static void look_for_this_process(void *context, int pid)
 {
     if (pid == getpid())
@@ -329,6 +374,8 @@ int main(void)
         IN_TOP(what_cannot_be_read_limits_nothing),
         cmocka_unit_test(long_path_is_shortened_to_its_end),
         IN_TOP(smallest_cpu_quota_of_all_ancestors_counts),
+        IN_TOP(tightest_limit_on_threads_is_that_with_the_fewest_left),
+        IN_TOP(v1_limits_threads_in_a_hierarchy_of_its_own),
         cmocka_unit_test(groups_of_this_process_have_it_and_can_be_read),
     };
 

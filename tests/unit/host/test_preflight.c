@@ -2,6 +2,7 @@
  * test_preflight: each limit from both sides, and the command that lifts it. */
 #include "base/log.h"
 #include "host/preflight_report.h"
+#include "host/preflight_threads.h"
 #include "host/preflight_tuples.h"
 #include "preflight_steps.h"
 #include "print_steps.h"
@@ -66,6 +67,12 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(nofile), 5063, "fd limit per table", PREFLIGHT_STOP, "ulimit -n 5064"},
         {FACT(file_max), 21127, "fs.file-max", PREFLIGHT_STOP, "sysctl -w fs.file-max=21128"},
         {FACT(epoll_watches), 20127, "fs.epoll.max_user_watches", PREFLIGHT_STOP, "=20128"},
+        {FACT(threads_max), 201, "kernel.threads-max", PREFLIGHT_STOP,
+         "sysctl -w kernel.threads-max=202"},
+        {FACT(user_threads_max), 51, "threads of this user", PREFLIGHT_STOP,
+         "ulimit -u 52, or use fewer --threads"},
+        {FACT(cgroup_threads_max), 21, "cgroup pids.max", PREFLIGHT_STOP,
+         "raise /sys/fs/cgroup/u/pids.max to 22 (systemd: TasksMax=)"},
         {FACT(memory_available_bytes), NEEDED - 1, "memory (bytes available)", PREFLIGHT_STOP,
          "(about 8739 bytes each), or add memory"},
         {FACT(memory_available_bytes), NEEDED, "memory (bytes available)", PREFLIGHT_WARN, "80 %"},
@@ -191,6 +198,51 @@ static void main_thread_has_a_descriptor_for_each_thread(void **state)
     assert_non_null(strstr(find(&p, "fd limit per table")->fix, "ulimit -n 5065 (5001 threads)"));
 }
 
+static void helper_threads_are_threads(void **state)
+{
+    static const char *const limits[] = {"kernel.threads-max", "threads of this user",
+                                         "cgroup pids.max"};
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_helper_threads = 1;
+    preflight_client(&p, &host_of_10000, &ask);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        assert_int_equal(find(&p, limits[i])->level, PREFLIGHT_STOP);
+}
+
+static void threads_of_the_server_are_limited(void **state)
+{
+    struct preflight p;
+
+    (void)state;
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10000, 2, true, 64, 256, false});
+    assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_OK);
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10000, 3, true, 64, 256, false});
+    assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_STOP);
+    assert_int_equal(find(&p, "cgroup pids.max")->is, 22);
+    assert_int_equal(find(&p, "cgroup pids.max")->needed, 23);
+}
+
+static void the_tightest_limit_on_threads_counts(void **state)
+{
+    struct host_limits host = host_of_10000;
+
+    (void)state;
+    assert_int_equal(preflight_threads_left(&host), 2);
+    host.cgroup_threads_max = 21;
+    assert_int_equal(preflight_threads_left(&host), 1);
+    host.user_threads_max = 40; /* lowered while more were running */
+    assert_int_equal(preflight_threads_left(&host), 0);
+    host.user_threads_max = host.cgroup_threads_max = HOST_LIMITS_UNKNOWN;
+    assert_int_equal(preflight_threads_left(&host), 2);
+    host.threads_max = HOST_LIMITS_UNKNOWN;
+    assert_true(preflight_threads_left(&host) == HOST_LIMITS_UNKNOWN);
+}
+
 static void server_is_told_of_its_accept_queue(void **state)
 {
     struct preflight p;
@@ -234,6 +286,9 @@ int main(void)
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
         cmocka_unit_test(one_shared_table_has_to_hold_all),
         cmocka_unit_test(main_thread_has_a_descriptor_for_each_thread),
+        cmocka_unit_test(helper_threads_are_threads),
+        cmocka_unit_test(threads_of_the_server_are_limited),
+        cmocka_unit_test(the_tightest_limit_on_threads_counts),
         cmocka_unit_test(server_is_told_of_its_accept_queue),
     };
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * preflight_threads: checks whether n more threads fit into the limits of this host, this user and
+ * the cgroups.  Pure. */
+#ifndef TCPSCALER_HOST_PREFLIGHT_THREADS_H
+#define TCPSCALER_HOST_PREFLIGHT_THREADS_H
+
+#include "host/limits.h"
+#include "host/preflight_line.h"
+
+#include <stdint.h>
+
+/* Adds a line for each limit that there is. */
+void preflight_threads_check(struct preflight *p, const struct host_limits *host,
+                             uint64_t n_threads);
+
+/* Returns how many more threads all of these limits allow; HOST_LIMITS_UNKNOWN: any number. */
+uint64_t preflight_threads_left(const struct host_limits *host);
+
+#endif
