@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* of 'ulimit -f': write(2) fails with EFBIG */
     signal(SIGUSR1, SIG_IGN); /* a snapshot, of which there is none before the run */
     messages_take_stderr();
     worker_take_messages();

@@ -217,8 +217,8 @@ def read_file(path):
         return f.read()
 
 
-# Ends a program with SIGXFSZ when a file that it writes has 512 bytes.
-KILLED_WHILE_WRITING = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
+# No file that a program writes has more than 512 bytes; SIGXFSZ ends tcpreport, the others ignore it.
+SMALL_FILES = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
 
 
 def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
@@ -233,25 +233,58 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
             valid = {**json.load(f), "verdict": "VALID", "reasons": []}
         with open(result, "w") as f:
             json.dump(valid, f)
-        for argv in (*([*load, option, path, target] for option in ("--json", "--hgrm", "--connections-out")),
-                     *([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
+        for argv in (*([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
                      [TCPREPORT, "merge", "--hlog", path, log],
                      [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
             with open(path, "w") as f:
                 f.write("old")
-            r = subprocess.run([*KILLED_WHILE_WRITING, *argv], capture_output=True, text=True, timeout=100)
+            r = subprocess.run([*SMALL_FILES, *argv], capture_output=True, text=True, timeout=100)
             check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
             check_equal(read_file(path), "old", f"after {argv}")
-    control = "unix:" + temp_path("control")
-    server = spawn([*KILLED_WHILE_WRITING, TCPSERVER, "--control", control, "--json", path, "0"], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.PIPE, text=True)
-    said = []
-    while not (said and (said[-1] == "" or "listening" in said[-1])):
-        said.append(server.stderr.readline())
-    check("listening" in said[-1], f"the listening line: {said}")
+
+
+def test_a_file_that_grows_beyond_the_limit_ends_no_run():
+    """'ulimit -f': the output fails as on a full disk, and the old result stays."""
+    path = temp_path("result")
+    with Server() as server:
+        load = [TCPCLIENT, "-c", "100", "-r", "1000", "-t", "1", f"127.0.0.1:{server.port}"]
+        for option in ("--json", "--hgrm", "--connections-out"):
+            with open(path, "w") as f:
+                f.write("old")
+            r = subprocess.run([*SMALL_FILES, *load, option, path], capture_output=True, text=True, timeout=100)
+            check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
+            check(f"{option}: could not write '{path}': File too large" in r.stderr, r.stderr)
+            check_equal(read_file(path), "old", f"after {option}")
+        with open(temp_path("stderr"), "w+") as err:
+            r = subprocess.run([*SMALL_FILES, *load, "--json", "-"], stdout=subprocess.PIPE, stderr=err, text=True,
+                               timeout=100)
+            check(os.fstat(err.fileno()).st_size <= 1024, "the summary is cut off")
+        check(r.returncode in (0, 3), f"exit code where stderr may not grow: {r.returncode}")
+        check_equal(json.loads(r.stdout)["schema"], 1, "the result")
+
+
+def next_line(stream, words):
+    """The next one that has them."""
+    for line in stream:
+        if words in line:
+            return line
+    raise AssertionError(f"no line with '{words}'")
+
+
+def test_a_server_whose_snapshot_is_too_large_serves_on():
+    path = temp_path("result")
+    with open(path, "w") as f:
+        f.write("old")
+    server = spawn([*SMALL_FILES, TCPSERVER, "--json", path, "0"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    port = re.search(r":(\d+),", next_line(server.stderr, "listening"))[1]
     server.send_signal(signal.SIGUSR1)
-    check_equal(server.wait(100), -signal.SIGXFSZ, "exit code of the server")
-    check_equal(read_file(path), "old", "after the server")
+    check(f"--json: could not write '{path}'" in next_line(server.stderr, "File too large"), "what it says of the snapshot")
+    check_equal(read_file(path), "old", "after the snapshot")
+    r = run_client("-p", port, "-c", 10, "-r", 100, "-t", "0.2", "127.0.0.1")
+    check_equal(r.json["connections"]["proven"], 10, "proven after the snapshot")
+    server.send_signal(signal.SIGTERM)
+    check_equal(server.wait(100), 1, "exit code")
+    check_equal(read_file(path), "old", "at the end")
 
 
 def test_a_killed_run_leaves_the_result_of_the_one_before():
