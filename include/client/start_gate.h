@@ -26,6 +26,7 @@ struct start_gate {
     struct client_start *start; /* filled in, except late_ns */
     struct event event;
     bool waiting;
+    bool is_unreadable; /* the file; it has been said */
     /* Called when the load starts, with the start of its schedule (CLOCK_MONOTONIC), or when it is
      * given up. */
     void (*opened)(void *arg, uint64_t begin_ns);

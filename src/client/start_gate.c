@@ -105,14 +105,26 @@ static void again_in(struct start_gate *gate, uint64_t ns)
     }
 }
 
+/* Says once why a file that is there does not start the run. */
+static void log_unreadable(struct start_gate *gate, int error)
+{
+    if (error == ENOENT || error == EAGAIN || gate->is_unreadable)
+        return;
+    gate->is_unreadable = true;
+    log_error("--start-file: cannot read '%s': %s; trying again", gate->settings->file,
+              strerror(error));
+}
+
 /* Reads the time from the file, if one is used.  Returns whether the time is known. */
 static bool read_start(struct start_gate *gate)
 {
     char text[64];
     const int fd = open(gate->settings->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    const ssize_t n_bytes = fd >= 0 ? read(fd, text, sizeof text) : 0;
+    const ssize_t n_bytes = fd >= 0 ? read(fd, text, sizeof text) : -1;
     uint64_t at_epoch_ns;
 
+    if (n_bytes < 0)
+        log_unreadable(gate, errno);
     if (fd >= 0)
         close(fd);
     if (n_bytes <= 0)

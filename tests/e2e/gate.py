@@ -228,6 +228,21 @@ def test_line_that_is_not_ended_is_waited_for():
         check_complete(client.wait())
 
 
+def test_file_that_cannot_be_read_is_said_once_and_waited_for():
+    path = temp_path("start")
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", "200ms", "--late-max", "20s", "--start-file", path,
+                        "127.0.0.1")
+        wait_ready(path)
+        os.mkdir(path)
+        wait_for(lambda: "cannot read" in client.stderr(), "what it says of the file")
+        os.rmdir(path)
+        open_gate(path, time.time() + 1)
+        r = client.wait()
+    check_complete(r)
+    check_equal(r.err.count(f"--start-file: cannot read '{path}': Is a directory; trying again"), 1, r.err)
+
+
 def test_interrupt_ends_the_wait():
     path = temp_path("start")
     with Server() as server:
