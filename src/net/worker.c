@@ -10,9 +10,11 @@
 #include "net/thread.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -117,12 +119,31 @@ static int close_by_range(unsigned first, unsigned last)
 #endif
 }
 
-/* Before Linux 5.9 there is no close_range(2): closes them one by one. */
+/* Closes those that are open.  Returns 0, or -1 if they are unknown. */
+static int close_by_list(unsigned first, unsigned last)
+{
+    DIR *directory = opendir("/proc/thread-self/fd");
+    const struct dirent *entry;
+
+    if (directory == NULL)
+        return -1;
+    while ((entry = readdir(directory)) != NULL) {
+        const int fd = atoi(entry->d_name); /* 0: "." and ".." */
+
+        if (fd > 0 && (unsigned)fd >= first && (unsigned)fd <= last && fd != dirfd(directory))
+            close(fd);
+    }
+    closedir(directory);
+    return 0;
+}
+
+/* Before Linux 5.9, and in some containers, there is no close_range(2).  Only without /proc closes
+ * every number: there may be a billion. */
 static void close_all(unsigned first, unsigned last)
 {
     const long n = sysconf(_SC_OPEN_MAX);
 
-    if (close_by_range(first, last) == 0)
+    if (close_by_range(first, last) == 0 || close_by_list(first, last) == 0)
         return;
     for (unsigned fd = first; fd <= last && (long)fd < n; fd++)
         close((int)fd);

@@ -79,6 +79,21 @@ def test_what_is_lacking_is_said_once_and_the_run_goes_on():
         check(holds(r.json, server.result), f"the results without {lacking}")
 
 
+@plain_build_only
+def test_without_close_range_only_open_descriptors_are_closed():
+    """The limit may be a billion."""
+    need_program("strace")
+    log = temp_path("strace")
+    traced = ["sh", "-c", 'ulimit -n 5000; exec "$@"', "sh", "strace", "-f", "-qq", "-e", "trace=close", "-o", log,
+              *DENY, "close_range", "--"]
+    with Server("--threads", 2) as server:
+        r = run_client("-p", server.port, "-c", 20, "-r", 100, "-t", 0.5, "--threads", 2, "127.0.0.1", prefix=traced)
+    check_complete(r)
+    with open(log) as f:
+        n_closed = sum("close(" in line for line in f)
+    check_between(n_closed, 20, 4999, "calls of close(2), of Python, too")
+
+
 @needs_own_fd_tables
 def test_threads_that_may_not_have_fd_tables_share_one():
     prefix = [*DENY, "unshare", "--"]
