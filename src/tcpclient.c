@@ -20,6 +20,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* of 'ulimit -f': write(2) fails with EFBIG */
     signal(SIGUSR1, SIG_IGN); /* a snapshot, of which there is none before the run */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
     messages_take_stderr();
     worker_take_messages();
     session.command = argv;

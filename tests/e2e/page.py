@@ -21,11 +21,11 @@ class Place:
                 f.write(tcpreport)
             os.chmod(path, 0o755)
 
-    def run(self, *arguments, path=None):
+    def run(self, *arguments, path=None, prefix=()):
         env = {**os.environ, "TMPDIR": self.temporary}
         if path is not None:
             env["PATH"] = path
-        r = subprocess.run([self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env, capture_output=True,
+        r = subprocess.run([*prefix, self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env, capture_output=True,
                            text=True, timeout=600)
         check_equal(os.listdir(self.temporary), [], "temporary files that are left")
         return r
@@ -45,8 +45,21 @@ def drawing_place():
     return place
 
 
+IGNORING_CHILDREN = [sys.executable, "-c", "import os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                                           "os.execv(sys.argv[1], sys.argv[1:])"]
+
+
 def captions(text):
     return {caption for caption in PICTURES if any(caption in figure for figure in pictures(text))}
+
+
+def test_page_is_written_where_the_end_of_children_is_ignored():
+    """A parent that ignores SIGCHLD passes that on; the kernel then forgets children when they end."""
+    place = drawing_place()
+    with Server() as server:
+        r = place.run("-p", server.port, "-c", 20, "-r", 500, "-t", 2, "--report", place.page, prefix=IGNORING_CHILDREN)
+    check(r.returncode in (0, 3) and "--report" not in r.stderr, r.stderr)
+    check_equal(problems(place.text()), [], "what the page must not have")
 
 
 def test_page_is_written_at_the_end():
