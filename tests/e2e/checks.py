@@ -9,6 +9,7 @@ import shutil
 SANITIZED = os.environ.get("TCPSCALER_SANITIZED", "")
 # "truth": the tests that measure time; "": every test; else all but those
 SUITE = os.environ.get("TCPSCALER_SUITE", "")
+SYSTEM_PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
 class Skip(Exception):
@@ -29,7 +30,7 @@ def skip(why):
 
 def need_program(*names):
     for name in names:
-        if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+        if shutil.which(name, path=SYSTEM_PATH) is None:
             skip(f"{name} is not installed")
 
 

@@ -111,7 +111,7 @@ class DnsServer:
         with open(os.path.join(state, "example.com.zone"), "w") as f:
             f.write(zone)
         self.log = open(os.path.join(state, "output"), "w+")
-        environment = self.environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+        environment = self.environment = {**os.environ, "PATH": SYSTEM_PATH}
         self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", *prefix, program,
                               *arguments, path], env=environment, stdout=self.log, stderr=self.log,
                              start_new_session=True)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Memory, CPU time and TCP sockets as the kernel reports them."""
+"""Memory, CPU time, signals and TCP sockets as the kernel reports them."""
 
 import contextlib
 import os
+import re
 
 
 def rss_bytes(pid):
@@ -24,6 +25,19 @@ def thread_states(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/stat") as f:
             states.add(f.read().rsplit(")", 1)[1].split()[0])
     return states
+
+
+def catches(pid, number):
+    """Whether a process has a handler for this signal."""
+    with open(f"/proc/{pid}/status") as f:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", f.read(), re.M)[1]
+    return int(caught, 16) >> (number - 1) & 1
+
+
+def children(pid):
+    """The pids of those that its main thread has started."""
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return set(map(int, f.read().split()))
 
 
 ESTABLISHED, SYN_RECV, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 3, 6, 8, 10  # include/net/tcp_states.h

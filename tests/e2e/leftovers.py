@@ -54,8 +54,8 @@ def check_killed(kill):
 
 def file_of_tests(runner):
     """The first process of the file, the runner's child."""
-    with open(f"/proc/{runner.pid}/task/{runner.pid}/children") as f:
-        return int(f.read())
+    [file] = children(runner.pid)
+    return file
 
 
 def test_killed_file_of_tests_leaves_nothing():

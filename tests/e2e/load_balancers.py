@@ -43,6 +43,15 @@ stream {{
 """
 
 
+# haproxy whose first process takes a second longer to start itself anew, as it does once it has a worker
+SLOW_HAPROXY = """#!{python}
+import os, sys, time
+if "HAPROXY_MWORKER_WAIT_ONLY" in os.environ:
+    time.sleep(1)
+os.execv("{haproxy}", sys.argv)
+"""
+
+
 class Balancer:
     """On a free port, in front of a server."""
 
@@ -54,13 +63,17 @@ class Balancer:
         with open(path, "w") as f:
             f.write(configuration.format(port=self.port, server=server.port, state=state, **values))
         self.log = open(os.path.join(state, "output"), "w+")
-        environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+        environment = {**os.environ, "PATH": SYSTEM_PATH}
         self.process = spawn([*command, path], env=environment, stdout=self.log, stderr=self.log,
                              start_new_session=True)
-        wait_for(self._accepts, f"{program}; {self.log.name}")
+        wait_for(self._accepts, lambda: f"{program}: {self.said()}")
+
+    def said(self):
+        with open(self.log.name) as f:
+            return f.read()
 
     def _accepts(self):
-        check(self.process.poll() is None, open(self.log.name).read())
+        check(self.process.poll() is None, self.said())
         try:
             # without a header it is closed, and the server never hears of it
             socket.create_connection(("127.0.0.1", self.port), timeout=20).close()
@@ -69,6 +82,8 @@ class Balancer:
             return False
 
     def reload(self):
+        """The first process of haproxy ends by the signal until it has a worker, and then ignores it for some time."""
+        wait_for(lambda: catches(self.process.pid, signal.SIGUSR2), lambda: f"a handler of SIGUSR2: {self.said()}")
         self.process.send_signal(signal.SIGUSR2)
 
     def __enter__(self):
@@ -79,8 +94,8 @@ class Balancer:
             stop_group(self.process)
 
 
-def haproxy(server, send):
-    return Balancer("haproxy", HAPROXY, server, ["haproxy", "-W", "-db", "-f"], send=send)
+def haproxy(server, send, command="haproxy"):
+    return Balancer("haproxy", HAPROXY, server, [command, "-W", "-db", "-f"], send=send)
 
 
 def nginx(server):
@@ -145,6 +160,18 @@ def test_both_sides_of_haproxy_are_in_one_report():
         check_backends(r, list(controls), (weight, 1))
 
 
+def test_reload_is_not_lost_while_haproxy_starts():
+    need_program("haproxy")
+    slow = temp_path("haproxy")
+    with open(slow, "w") as f:
+        f.write(SLOW_HAPROXY.format(python=sys.executable, haproxy=shutil.which("haproxy", path=SYSTEM_PATH)))
+    os.chmod(slow, 0o755)
+    with Server() as server, haproxy(server, "send-proxy-v2", slow) as balancer:
+        first = wait_for(lambda: children(balancer.process.pid), "its worker")
+        balancer.reload()
+        wait_for(lambda: not first & children(balancer.process.pid), lambda: f"another worker: {balancer.said()}")
+
+
 def test_reload_of_haproxy_leaves_every_query_accounted():
     path, control = temp_path("connections.csv"), control_path()
     with ControlledServer() as server, haproxy(server, "send-proxy-v2") as balancer:
@@ -155,7 +182,7 @@ def test_reload_of_haproxy_leaves_every_query_accounted():
         check_equal(server.stats()["accepted"], 40, "connections before")
         balancer.reload()
         wait_for(lambda: (now := stats(control)["connections"])["reopened"] >= 40 and now["live_at_end"] == 40,
-                 lambda: f"all to be back: {stats(control)['connections']}, of the server {server.stats()}")
+                 lambda: f"all to be back: {stats(control)['connections']}, of the server {server.stats()}; {balancer.said()}")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
         server.wait_until_idle()

@@ -157,7 +157,7 @@ def test_a_mail_that_cannot_be_sent_fails_its_unit():
     check_equal(mail_failure(nights).returncode, 2, "exit code without an address")
     check_equal(mail_failure(nights, "").returncode, 2, "exit code with MAILTO= empty")
     os.unlink(f"{nights.bin}/sendmail")
-    if shutil.which("sendmail", path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+    if shutil.which("sendmail", path=SYSTEM_PATH) is None:
         r = mail_failure(nights, "root")
         check_equal((r.returncode, r.stderr), (1, "nightly-failed.sh: no mail to root: cannot find 'sendmail'\n"), "without one")
 

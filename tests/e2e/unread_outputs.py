@@ -221,13 +221,6 @@ def test_a_server_serves_on_when_nobody_reads_its_snapshots():
         check_equal(code, 1, f"exit code: {server.err()}")
 
 
-def catches(pid, number):
-    """Whether the process has a handler for this signal."""
-    with open(f"/proc/{pid}/status") as f:
-        caught = re.search(r"^SigCgt:\s*(\w+)$", f.read(), re.M)[1]
-    return int(caught, 16) >> (number - 1) & 1
-
-
 def test_sigint_ends_the_server_whatever_output_nobody_reads():
     started = []
     with contextlib.ExitStack() as ends:
