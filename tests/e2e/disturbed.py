@@ -4,6 +4,11 @@
 from harness import *
 
 
+class Unsound:
+    """A result whose counts do not add up."""
+    err, json = "", {name: {"scheduled": 2, "sent": 1, "unsent": 0} for name in ("queries", "warmup", "probes")}
+
+
 class FakeMachine:
     """Disturbed as often as told to."""
 
@@ -51,13 +56,14 @@ def test_failure_that_nothing_excuses_is_not():
 
 
 def test_sums_that_do_not_add_up_are_never_excused():
-    class Result:
-        err, json = "", {name: {"scheduled": 2, "sent": 1, "unsent": 0} for name in ("queries", "warmup", "probes")}
-    try:
-        check_conservation(Result())
-    except Certain:
-        return
-    raise AssertionError("conserved")
+    for where in contextlib.nullcontext, stall_may_spoil:
+        try:
+            with where():
+                check_conservation(Unsound)
+            found = "conserved"
+        except Exception as failure:
+            found = type(failure)
+        check_equal(found, Certain, f"failure in {where.__name__}")
 
 
 def test_stall_is_noticed():
