@@ -64,7 +64,7 @@ class Cgroup:
         return self
 
     def __exit__(self, *_):
-        stop_all()
+        kill_all()
         wait_for(self._is_removed, f"{self.path} to be empty")
 
     def _is_removed(self):

@@ -55,6 +55,14 @@ def test_failure_that_nothing_excuses_is_not():
     stop_all()
 
 
+def test_crash_is_noticed_after_all_processes_were_ended():
+    """As at the end of a control group."""
+    spawn(["sh", "-c", "kill -ABRT $$"]).wait()
+    kill_all()
+    check("ended by a crash" in tries([])[0], "a test that did not notice")
+    stop_all()
+
+
 def test_sums_that_do_not_add_up_are_never_excused():
     for where in contextlib.nullcontext, stall_may_spoil:
         try:

@@ -23,12 +23,17 @@ _started = []
 _ports = itertools.count(10000 + RUN % 900 * 10)
 
 
-@atexit.register
-def stop_all():
+def kill_all():
+    """How they ended can be asked of them still."""
     for process in _started:
         if process.poll() is None:
             process.kill()
             process.wait()
+
+
+@atexit.register
+def stop_all():
+    kill_all()
     _started.clear()
 
 
