@@ -154,10 +154,16 @@ def test_a_directory_that_is_gone_keeps_the_old_file():
     check_equal(len(rows_of(path)), r.json["output"]["rows"], "rows")
 
 
-def limit_files(process, n_bytes):
-    """Its files stop growing at this size, as on a full disk; None: not any more."""
+def with_little_room(n_bytes):
+    """What a program is started with whose files stop growing at this size, as on a full disk."""
+    need_program("prlimit")
+    return ["prlimit", f"--fsize={n_bytes}:"]
+
+
+def make_room(process):
+    """Its files may grow again."""
     hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)[1]
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (hard if n_bytes is None else n_bytes, hard))
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (hard, hard))
 
 
 def has_failed_to_write(process):
@@ -176,11 +182,11 @@ def test_rows_go_on_after_a_full_disk():
     for rotates in (True, False):
         path = temp_path("rows.csv")
         with Server() as server:
-            client = Client("-c", 20, "-r", 5000, "-o", path, "--raw-full", "block", f"127.0.0.1:{server.port}")
-            limit_files(client.process, n_limit)
+            client = Client("-c", 20, "-r", 5000, "-o", path, "--raw-full", "block", f"127.0.0.1:{server.port}",
+                            prefix=with_little_room(n_limit))
             wait_for(lambda: has_failed_to_write(client.process), "a full disk")
             check_equal(os.path.getsize(path), n_limit, "size, with a row that is cut off or not")
-            limit_files(client.process, None)
+            make_room(client.process)
             if rotates:
                 parts = [rotate(client, path, 1), path]
             else:
