@@ -23,11 +23,15 @@ class Capture:
                                   only or f"tcp port {port}"], stderr=log)
         wait_for(lambda: "listening on" in open(self.log).read(), "tcpdump")
 
+    def _counts(self):
+        """All that it has said."""
+        return re.findall(r"(\d+) packets? captured", open(self.log).read())
+
     def _packets(self):
         """What tcpdump has taken from its buffer so far: it says so when it is asked."""
-        said = open(self.log).read().count("packets captured")
+        said = len(self._counts())
         os.kill(self.process.pid, signal.SIGUSR1)
-        return wait_for(lambda: re.findall(r"(\d+) packets? captured", open(self.log).read())[said:], "tcpdump")[-1]
+        return wait_for(lambda: self._counts()[said:], "tcpdump")[-1]
 
     def _caught_up(self):
         """tcpdump silently drops what is still in its buffer when it ends, and may lag by seconds on a stalled

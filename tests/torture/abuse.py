@@ -78,7 +78,7 @@ def wait_until_idle(server):
         try:
             with open(server.json_path) as f:
                 return json.load(f)["active"] == 0
-        except ValueError:  # while it is written anew
+        except (OSError, ValueError):  # the server is still to write it, or writes it in place
             return False
 
     wait_for(idle, "the end of all connections")
