@@ -151,15 +151,19 @@ def first_message(run):
     """What a client writes first, in one message."""
     received = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(100)
+
         def serve():
             s, _ = listener.accept()
             with s:
+                s.settimeout(100)
                 received.append(s.recv(512))
 
         thread = threading.Thread(target=serve)
         thread.start()
         run(listener.getsockname()[1])
         thread.join()
+    check_equal(len(received), 1, "messages")
     return received[0]
 
 

@@ -24,6 +24,7 @@ def silent_listener(backlog=16):
     s = socket.socket()
     s.bind(("127.0.0.1", 0))
     s.listen(backlog)
+    s.settimeout(100)
     return s
 
 

@@ -194,18 +194,22 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
     check("net.ipv4.tcp_timestamps=1" in line["remedy"], str(line))
 
 
-def accept_queue(port, backlog, n_accepted):
-    """A listener that accepts a number of connections and answers none; to be closed."""
+LONG_S = 100  # for what must come
+
+
+def accept_queue(port, backlog):
+    """A listener; to be closed."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen(backlog)
-    return listener, [listener.accept() for _ in range(n_accepted)]
+    listener.settimeout(LONG_S)
+    return listener
 
 
 def test_connects_that_a_full_accept_queue_drops_name_it_and_count_their_syns():
     """A server with a backlog of 4 that accepts nothing; 20 clients, of which 5 find room."""
-    listener, _ = accept_queue(port := free_port(), 4, 0)
+    listener = accept_queue(port := free_port(), 4)
     out = temp_path("connections.csv")
     r = run_client("-c", 20, "-r", 10, "-t", 0.2, "--prove", "no", "--connect-timeout", "3500ms", "--connections-out", out,
                    "--drain", 0, f"127.0.0.1:{port}")
@@ -224,7 +228,7 @@ def test_connects_that_a_full_accept_queue_drops_name_it_and_count_their_syns():
 
 
 def test_the_connect_window_is_that_of_all_threads_together():
-    listener, _ = accept_queue(port := free_port(), 128, 0)
+    listener = accept_queue(port := free_port(), 128)
     for window, n in ((10, 10), (2, 4)):  # at least one for each thread
         client = Client("-c", 40, "-r", 10, "--threads", 4, "--connect-window", window, f"127.0.0.1:{port}")
         held = [listener.accept() for _ in range(n)]
@@ -233,7 +237,7 @@ def test_the_connect_window_is_that_of_all_threads_together():
             held.append(listener.accept())
         except TimeoutError:
             pass
-        listener.settimeout(None)
+        listener.settimeout(LONG_S)
         check_equal(len(held), n, f"connections under way with a window of {window}")
         stop(client.process, signal.SIGINT)
     listener.close()
@@ -241,7 +245,7 @@ def test_the_connect_window_is_that_of_all_threads_together():
 
 def test_the_connect_window_stays_that_after_the_first_answer():
     """Until then no more are attempted at all. An answered one leaves it."""
-    listener, _ = accept_queue(port := free_port(), 128, 0)
+    listener = accept_queue(port := free_port(), 128)
     client = Client("-c", 40, "-r", 10, "--threads", 1, "--connect-window", 10, f"127.0.0.1:{port}")
     held = [listener.accept()[0] for _ in range(10)]
     held[0].sendall(held[0].recv(1000))

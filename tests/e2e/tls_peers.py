@@ -172,6 +172,7 @@ def test_handshake_that_was_answered_while_the_client_stood_still_has_not_timed_
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*Authority().sign())
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(100)
         client = Client("--tls", "--tls-insecure", "-c", 1, "--connect-timeout", "2s", "--prove", "no", "-t", "200ms",
                         f"127.0.0.1:{listener.getsockname()[1]}")
         with listener.accept()[0] as s:
