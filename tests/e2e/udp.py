@@ -197,16 +197,24 @@ def test_a_proof_finds_out_that_nothing_listens():
     check(r.seconds < 25, f"it took {r.seconds} s")
 
 
+def loses_nothing(client, n):
+    """Its n sockets have been open, and no query was lost, for a second: each has asked some times."""
+    last = progress(client)[-6:]
+    return {line.live for line in last} == {n} and len({line.lost for line in last}) == 1
+
+
 def test_reconnecting_survives_a_restart():
     port = free_port()
     server = UdpServer("--port", port)
-    client = Client("-p", port, "--transport", "udp", "-c", 20, "-r", 500, "-t", 5, "--reconnect", "--backoff", "100ms-300ms",
+    client = Client("-p", port, "--transport", "udp", "-c", 20, "-r", 500, "--reconnect", "--backoff", "100ms-300ms",
                     "--stats-interval", "200ms", "127.0.0.1")
     wait_until_running(client)
     server.process.kill()
     server.process.wait()
     wait_for_client(client, lambda: sum(p.lost for p in progress(client)) > 0, "queries are lost")
     again = UdpServer("--port", port)
+    wait_for_client(client, lambda: loses_nothing(client, 20), "all sockets to be back")
+    client.process.send_signal(signal.SIGINT)
     r = client.wait()
     did = again.stop()
     check_udp(r)
