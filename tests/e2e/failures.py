@@ -5,6 +5,7 @@ of the rows goes away or is slow."""
 import glob
 
 from faults import *
+from gate import open_gate, wait_ready
 from namespace import *
 
 
@@ -86,12 +87,15 @@ def test_connections_that_go_deaf_are_counted_and_named():
 
 
 def test_connections_whose_packets_are_dropped_do_not_acknowledge_them():
-    """The control: the network, not the server."""
+    """The control: the network, not the server. It begins when all connections are proven, before the load."""
+    gate = temp_path("start")
     with Namespace() as n, Server(prefix=n.prefix) as server:
-        client = Client("-p", server.port, "-c", 200, "-r", 400, "--arrival", "constant", "--select", "round-robin", "-t", 5,
-                        "--timeout", "1s", "--stats-interval", "200ms", "--sport", "20000-20199", "127.0.0.1", prefix=n.prefix)
-        wait_until_running(client)
+        client = Client("-p", server.port, "-c", 200, "-r", 400, "--arrival", "constant", "--select", "round-robin", "-t", 3,
+                        "--timeout", "1s", "--sport", "20000-20199", "--start-file", gate, "--late-max", "60s", "127.0.0.1",
+                        prefix=n.prefix)
+        wait_ready(gate)
         n.drop("tcp sport 20000-20009")
+        open_gate(gate, time.time())
         r = client.wait()
     check_conservation(r)
     c, line = r.json["connections"], r.json["diagnosis"][0]
