@@ -146,3 +146,23 @@ class Host(Namespace):
         with open(path) as f:
             text = f.read()
         return " ".join(text.split()) if "/proc/sys/" in path else text
+
+
+# --- the scripts with options for all that they change ---
+
+SOURCES = {"IPv4": "10.9.9.1-3,10.50.0.0/16", "IPv6": "2001:0db8:0:0::1,2001:db8::00b,fd50:0:0::/48",
+           "both": "10.9.9.1,10.50.0.0/16,2001:db8::00b,fd50:0:0::/48"}
+CONNECTIONS = {SERVER: "20000", CLIENT: "30000"}
+
+
+def arguments_of(path, family="both"):
+    mine = ("--small-buffers",) if path == SERVER else ("--sources", SOURCES[family], "--dev", "lo", "--low-port", "500")
+    return ("--connections", CONNECTIONS[path], "--notrack", *mine)
+
+
+def apply(host, path, *more, family="both", **options):
+    return script(host, path, "--apply", *arguments_of(path, family), *more, **options)
+
+
+def revert(host, path, **options):
+    return script(host, path, "--revert", **options)

@@ -2,26 +2,8 @@
 """The setup scripts revert exactly: both on one host, after reboots and flushes, killed anywhere."""
 
 import errno
-from pathlib import Path
 
 from setup_host import *
-
-SOURCES = {"IPv4": "10.9.9.1-3,10.50.0.0/16", "IPv6": "2001:0db8:0:0::1,2001:db8::00b,fd50:0:0::/48",
-           "both": "10.9.9.1,10.50.0.0/16,2001:db8::00b,fd50:0:0::/48"}
-CONNECTIONS = {SERVER: "20000", CLIENT: "30000"}
-
-
-def arguments_of(path, family="both"):
-    mine = ("--small-buffers",) if path == SERVER else ("--sources", SOURCES[family], "--dev", "lo", "--low-port", "500")
-    return ("--connections", CONNECTIONS[path], "--notrack", *mine)
-
-
-def apply(host, path, *more, family="both", **options):
-    return script(host, path, "--apply", *arguments_of(path, family), *more, **options)
-
-
-def revert(host, path, **options):
-    return script(host, path, "--revert", **options)
 
 
 def check_tuned(host, path, code=0):
@@ -135,93 +117,6 @@ def test_values_that_are_gone_do_not_stop_revert():
         r = revert(host, SERVER)
         check("nf_conntrack_max: no longer in this kernel" in r.stderr, r.stderr)
         check_equal(host.value("fs.file-max"), SYSCTLS["fs/file-max"], "file-max")
-
-
-def test_persisted_sysctls_are_taken_back_before_and_after_a_reboot():
-    for reboots, family in ((0, "IPv4"), (1, "IPv6"), (2, "IPv4")):
-        with Host() as host:
-            host.write("etc/sysctl.d/90-tcpscaler-setup-client.conf", "# somebody's\nnet.core.somaxconn = 5000\n")
-            os.chmod(host.path("etc/sysctl.d/90-tcpscaler-setup-client.conf"), 0o600)
-            host.boot("first")
-            before = host.everything()
-            apply(host, SERVER, "--persist")
-            apply(host, CLIENT, "--persist", family=family)
-            tuned = {name: host.value(name) for name in SYSCTLS if not name.startswith("kernel")}
-            check_equal(tuned["net/ipv4/tcp_mem"], "32500 48750 65000", "tcp_mem")
-            for n in range(reboots):
-                host.reboot(f"boot-{n}")
-                # the file that was there is back when the host is
-                check_equal({name: host.value(name) for name in tuned if tuned[name] != host.value(name)},
-                            {}, f"sysctls that differ after reboot {n}")
-                check(not any("10.9.9.1" in line or "notrack" in line for line in network(host)), "what a reboot takes back")
-            revert(host, CLIENT)
-            revert(host, SERVER)
-            host.write("proc/sys/kernel/random/boot_id", SYSCTLS["kernel/random/boot_id"] + "\n")
-            check_same(host.everything(), before, f"after {reboots} reboots, {family}")
-
-
-def test_a_script_that_has_nothing_to_persist_leaves_the_others_file_alone():
-    with Host() as host:
-        small = ("--apply", "--connections", "1")
-        script(host, CLIENT, *small)
-        shutil.rmtree(host.path("run/tcpscaler"))  # from now on these values are the host's own
-        script(host, SERVER, *small, "--persist")
-        file = Path(host.path("etc/sysctl.d/90-tcpscaler-setup-server.conf"))
-        before = file.read_text()
-        check("net.core.somaxconn" in before, before)
-        script(host, CLIENT, *small, "--persist")
-        check(not os.path.exists(host.path("etc/sysctl.d/90-tcpscaler-setup-client.conf")), "nothing to persist")
-        check_equal(file.read_text(), before, "the server's file")
-
-
-def test_what_is_persisted_stays_so_without_the_state():
-    with Host() as host:
-        apply(host, SERVER, "--persist")
-        file = Path(host.path("etc/sysctl.d/90-tcpscaler-setup-server.conf"))
-        before = file.read_text()
-        check("net.core.somaxconn" in before, before)
-        shutil.rmtree(host.path("var/lib/tcpscaler"))
-        apply(host, SERVER, "--persist")
-        check_equal(file.read_text(), before, "the file")
-
-
-def test_what_is_persisted_is_not_reverted_by_a_timer():
-    with Host() as host:
-        apply(host, SERVER, "--persist")
-        r = script(host, SERVER, "--apply", "--revert-after", "1h", code=2)
-        check("--revert-after: conflicts with" in r.stderr and len(r.stderr.splitlines()) == 1, r.stderr)
-        apply(host, CLIENT, "--revert-after", "1h")  # the control: nothing of it is persisted
-        revert(host, CLIENT)
-
-
-def test_persist_adopts_what_was_applied_without():
-    with Host() as host:
-        before = host.everything()
-        apply(host, CLIENT)
-        check_equal(os.listdir(host.path("var/lib")), [], "durable state without --persist")
-        apply(host, CLIENT, "--persist")
-        check_equal(os.listdir(host.path("run")), [], "volatile state with --persist")
-        host.reboot("first")
-        check(host.value("net.ipv4.tcp_tw_reuse") == "1", "persisted though it was changed before --persist")
-        apply(host, CLIENT)
-        revert(host, CLIENT)
-        check_same(host.everything(), before, "after a reboot, --apply and --revert")
-
-
-def test_nothing_is_restored_after_a_reboot_without_persist():
-    """The boot has set other values, which must stay; an interrupt may belong to another device now."""
-    with Host() as host:
-        state = temp_path("state")
-        apply(host, SERVER, "--state", state)
-        host.reboot()
-        host.write("proc/sys/net/core/somaxconn", "777\n")
-        before = host.everything()
-        script(host, SERVER, "--revert", "--state", state)
-        check_same(host.everything(), before, "after --revert")
-        check(not os.path.exists(state), "the state is gone")
-        apply(host, SERVER, "--state", state)
-        script(host, SERVER, "--revert", "--state", state)
-        check_same(host.everything(), before, "after --apply and --revert")
 
 
 def killed(host, path, mode, call, n):
@@ -361,52 +256,6 @@ def test_revert_that_waited_for_persist_undoes_it():
             fifo.write(SYSCTLS["net/core/somaxconn"] + "\n")
         check_equal((applying.wait(600), reverting.wait(600)), (0, 0), "exit codes")
         check_same(host.everything(), before, "after --revert")
-
-
-def without(path, line):
-    text = Path(path).read_text()
-    check(line in text, text)
-    Path(path).write_text(text.replace(line, ""))
-
-
-def test_timer_whose_revert_fails_says_why():
-    need_program("flock")
-    logger, told = temp_path("logger"), temp_path("told")
-    with open(logger, "w") as f:
-        f.write(f'#!/bin/sh\n{{ echo "$*"; cat; }} >{told}.new && mv {told}.new {told}\n')
-    os.chmod(logger, 0o755)
-    with Host() as host:
-        before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
-        apply(host, SERVER)
-        with open(state, "a") as f:
-            f.write("moon\tphase\tfull\n")  # which nothing can undo
-        apply(host, SERVER, "--revert-after", "0", env={"PATH": f"{os.path.dirname(logger)}:{os.environ['PATH']}"})
-        wait_for(lambda: os.path.exists(told), "what the system log is told")
-        log = Path(state + ".log").read_text()
-        said = ("unknown kind of change: 'moon'", "cannot restore moon phase to 'full'",
-                "--revert-after failed: --revert repeats it (/run/tcpscaler/setup-server.state)")
-        check_equal(log.splitlines()[-3:], [f"setup-server.sh: {line}" for line in said], "the file")
-        check_equal(Path(told).read_text(), "-t setup-server -p daemon.err\n" + log, "the system log")
-        r = revert(host, SERVER, code=3)
-        check_equal(r.stderr.splitlines()[0],
-                    "setup-server.sh: the last --revert-after failed: see /run/tcpscaler/setup-server.state.log", "first line")
-        without(state, "moon\tphase\tfull\n")
-        revert(host, SERVER)
-        check_same(host.everything(), before, "after --revert")
-
-
-def test_timer_whose_sleep_is_killed_reverts():
-    need_program("flock", "pgrep")
-    with Host() as host:
-        before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
-        apply(host, SERVER, "--revert-after", "1h")
-        timer = re.search(r"^timer\t(\d+)\t", Path(state).read_text(), re.M)[1]
-        sleep = wait_for(lambda: subprocess.run(["pgrep", "-P", timer, "-x", "sleep"], capture_output=True, text=True).stdout,
-                         "its sleep")
-        os.kill(int(sleep), signal.SIGKILL)
-        # the lock is released last
-        wait_for(lambda: not os.path.exists(state) and not os.path.exists(host.path("run/tcpscaler.lock")), "the revert")
-        check_same(host.everything(), before, "after the revert")
 
 
 def test_who_waits_for_another_says_for_whom():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """--revert-after: the timer of the setup scripts that reverts a host when all have gone."""
 
+from pathlib import Path
+
 from setup_host import *
 
 
@@ -34,8 +36,7 @@ def reverts_by_itself(seconds):
                                   f"{CLIENT} --apply --connections 1000 --sources 10.9.9.1-2 --dev lo --state {state} "
                                   f"--owner us --revert-after {seconds}s; kill -HUP 0"], capture_output=True, timeout=600)
         check_equal(session.returncode, -signal.SIGHUP, "the session is gone")
-        while time.monotonic() < begin + seconds and not any(is_running(pid) for pid, _ in timers(state)):
-            time.sleep(0.02)
+        wait_for(lambda: time.monotonic() >= begin + seconds or any(is_running(pid) for pid, _ in timers(state)), "the timer")
         tuned, found = everything(namespace) != before, timers(state)
         if time.monotonic() > begin + seconds:
             return False
@@ -63,8 +64,7 @@ def time_begins_anew(seconds):
             return False
         ((first, _),), ((second, _),) = first, timers(state)
         check(first != second, "another timer")
-        wait_for(lambda: not is_running(first), "the end of the first")
-        time.sleep(seconds + 0.5)  # when the first would have reverted
+        wait_for(lambda: not os.path.exists(f"/proc/{first}"), "the end of the first, which reverts nothing any more")
         check(everything(namespace) != before, "still tuned")
         check(is_running(second), "the second waits")
         script(namespace, SERVER, "--revert", *common)
@@ -75,6 +75,52 @@ def time_begins_anew(seconds):
 
 def test_revert_ends_the_timer_and_apply_begins_its_time_anew():
     with_time_to_look("applied again before the time", time_begins_anew)
+
+
+def without(path, line):
+    text = Path(path).read_text()
+    check(line in text, text)
+    Path(path).write_text(text.replace(line, ""))
+
+
+def test_timer_whose_revert_fails_says_why():
+    need_program("flock")
+    logger, told = temp_path("logger"), temp_path("told")
+    with open(logger, "w") as f:
+        f.write(f'#!/bin/sh\n{{ echo "$*"; cat; }} >{told}.new && mv {told}.new {told}\n')
+    os.chmod(logger, 0o755)
+    with Host() as host:
+        before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
+        apply(host, SERVER)
+        with open(state, "a") as f:
+            f.write("moon\tphase\tfull\n")  # which nothing can undo
+        apply(host, SERVER, "--revert-after", "0", env={"PATH": f"{os.path.dirname(logger)}:{os.environ['PATH']}"})
+        wait_for(lambda: os.path.exists(told), "what the system log is told")
+        log = Path(state + ".log").read_text()
+        said = ("unknown kind of change: 'moon'", "cannot restore moon phase to 'full'",
+                "--revert-after failed: --revert repeats it (/run/tcpscaler/setup-server.state)")
+        check_equal(log.splitlines()[-3:], [f"setup-server.sh: {line}" for line in said], "the file")
+        check_equal(Path(told).read_text(), "-t setup-server -p daemon.err\n" + log, "the system log")
+        r = revert(host, SERVER, code=3)
+        check_equal(r.stderr.splitlines()[0],
+                    "setup-server.sh: the last --revert-after failed: see /run/tcpscaler/setup-server.state.log", "first line")
+        without(state, "moon\tphase\tfull\n")
+        revert(host, SERVER)
+        check_same(host.everything(), before, "after --revert")
+
+
+def test_timer_whose_sleep_is_killed_reverts():
+    need_program("flock", "pgrep")
+    with Host() as host:
+        before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
+        apply(host, SERVER, "--revert-after", "1h")
+        timer = re.search(r"^timer\t(\d+)\t", Path(state).read_text(), re.M)[1]
+        sleep = wait_for(lambda: subprocess.run(["pgrep", "-P", timer, "-x", "sleep"], capture_output=True, text=True).stdout,
+                         "its sleep")
+        os.kill(int(sleep), signal.SIGKILL)
+        # the lock is released last
+        wait_for(lambda: not os.path.exists(state) and not os.path.exists(host.path("run/tcpscaler.lock")), "the revert")
+        check_same(host.everything(), before, "after the revert")
 
 
 if __name__ == "__main__":
