@@ -5,6 +5,7 @@ import contextlib
 import socket
 import threading
 
+from control_api import control_path, stats
 from interrupts import *
 
 LONG = "10m"  # no phase ends by itself
@@ -34,6 +35,17 @@ def fifo():
     return path
 
 
+def listens_at(path):
+    """Whether a unix socket does (__SO_ACCEPTCON)."""
+    with open("/proc/net/unix") as f:
+        return any(fields[3] == "00010000" and fields[-1] == path for fields in map(str.split, f))
+
+
+def is_in(control, state):
+    """Whether the client says so."""
+    return listens_at(control.removeprefix("unix:")) and stats(control)["state"] == state
+
+
 def test_sigint_ends_every_phase():
     with contextlib.ExitStack() as servers:
         def port_of(silent=False):
@@ -44,30 +56,30 @@ def test_sigint_ends_every_phase():
 
         load = ["-c", 5, "-r", 5]
         started = []
-        for phase, arguments, port, sleeps_alone in (
-                ("opening a FIFO without a reader", ["--hlog", fifo()], port_of(), True),
-                ("connecting", ["-c", 5000, "-n", 5], port_of(), False),
-                ("proving", ["-c", 5, "--timeout", LONG], port_of(silent=True), False),
-                ("TLS", ["-c", 5, "--tls", "--tls-insecure", "--connect-timeout", LONG], port_of(silent=True), False),
-                ("settling", [*load, "--settle", LONG], port_of(), False),
-                ("--start-at", [*load, "--start-at", int(time.time()) + 1000], port_of(), False),
-                ("--start-file", [*load, "--start-file", temp_path("gate")], port_of(), False),
-                ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), False),
-                ("load", load, port_of(), False),
-                ("holding", ["-c", 5], port_of(), False),
+        for phase, arguments, port, state in (
+                ("opening a FIFO without a reader", ["--hlog", fifo()], port_of(), None),
+                ("connecting", ["-c", 5000, "-n", 5], port_of(), "connecting"),
+                ("proving", ["-c", 5, "--timeout", LONG], port_of(silent=True), "connecting"),
+                ("TLS", ["-c", 5, "--tls", "--tls-insecure", "--connect-timeout", LONG], port_of(silent=True), "connecting"),
+                ("settling", [*load, "--settle", LONG], port_of(), "running"),
+                ("--start-at", [*load, "--start-at", int(time.time()) + 1000], port_of(), "connecting"),
+                ("--start-file", [*load, "--start-file", temp_path("gate")], port_of(), "connecting"),
+                ("--start-file that is a FIFO", [*load, "--start-file", fifo()], port_of(), "connecting"),
+                ("load", load, port_of(), "running"),
+                ("holding", ["-c", 5], port_of(), "running"),
                 ("drain", ["-c", 5, "--prove", "no", "-r", 50, "--arrival", "constant", "-t", "0.2", "--timeout", LONG],
-                 port_of(silent=True), False)):
-            started.append((phase, start_client(*arguments, f"127.0.0.1:{port}"), port, sleeps_alone))
-        for phase, client, port, sleeps_alone in started:
-            if sleeps_alone:
+                 port_of(silent=True), "draining")):
+            control = control_path()
+            started.append((phase, start_client(*arguments, "--control", control, f"127.0.0.1:{port}"), port, state, control))
+        for phase, client, port, state, control in started:
+            if state is None:  # before the run; it never gets to its control port
                 wait_for(lambda: sleeps(client.pid), f"the client to wait, {phase}")
             else:
-                wait_for(lambda: established(client.pid, port), f"connections, {phase}")
-        time.sleep(0.5)  # well into each phase
-        for phase, client, _, sleeps_alone in started:
+                wait_for(lambda: established(client.pid, port) and is_in(control, state), f"{state}, {phase}")
+        for phase, client, _, state, _ in started:
             check_equal(client.poll(), None, f"exit code before SIGINT, {phase}")
             code = interrupt_and_wait(client, phase)
-            if sleeps_alone:  # before the run there is nothing to report
+            if state is None:  # there is nothing to report
                 check_interrupted(code, phase)
             else:
                 check_equal(code, 130, f"exit code, {phase}")
@@ -109,10 +121,10 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
                                  capture_output=True, check=True, timeout=100).stdout
         threading.Thread(target=answer_once_then_drip, args=(listener, metrics), daemon=True).start()
         json_path = temp_path("client.json")
+        of_client = control_path()
         client = start_client("-c", 5, "-r", 100, "--server-control", f"127.0.0.1:{listener.getsockname()[1]}",
-                              "--json", json_path, f"127.0.0.1:{server.port}")
-        wait_for(lambda: client.poll() is not None or established(client.pid, server.port), "connections")
-        time.sleep(0.5)
+                              "--json", json_path, "--control", of_client, f"127.0.0.1:{server.port}")
+        wait_for(lambda: client.poll() is not None or is_in(of_client, "running"), "the load")
         code = interrupt_and_wait(client, "dripping control port")
         with stall_may_spoil():  # it waits for the first answer for some seconds only
             check_equal(code, 130, "exit code")
