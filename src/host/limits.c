@@ -106,20 +106,6 @@ static uint64_t soft_limit(const struct rlimit *limit)
     return limit->rlim_cur != RLIM_INFINITY ? limit->rlim_cur : HOST_LIMITS_UNKNOWN;
 }
 
-/* "0.20 0.18 0.12 1/80 11206": 80 threads, proc_loadavg(5). */
-static uint64_t read_threads_running(void)
-{
-    uint64_t n = HOST_LIMITS_UNKNOWN;
-    FILE *f = fopen("/proc/loadavg", "re");
-
-    if (f == NULL)
-        return HOST_LIMITS_UNKNOWN;
-    if (fscanf(f, "%*s %*s %*s %*u/%" SCNu64, &n) != 1)
-        n = HOST_LIMITS_UNKNOWN;
-    fclose(f);
-    return n;
-}
-
 /* RLIMIT_NPROC applies neither to root nor with these capabilities, getrlimit(2). */
 static uint64_t read_user_threads_max(void)
 {
@@ -136,7 +122,8 @@ static void read_threads(struct host_limits *host)
     const struct cgroup_pids pids = cgroup_pids_read("/proc");
 
     host->threads_max = read_sysctl("kernel/threads-max", 0);
-    host->threads_running = read_threads_running();
+    /* "0.20 0.18 0.12 1/80 11206": 80 threads, proc_loadavg(5) */
+    host->threads_running = proc_number_named("/proc/loadavg", "", "/");
     host->user_threads_max = read_user_threads_max();
     host->user_threads = host->user_threads_max != HOST_LIMITS_UNKNOWN
                              ? user_threads_count("/proc", getuid())
