@@ -7,12 +7,10 @@
 #include "config/options_conflict.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
-/* Other ways to open and reopen connections.  subject: --on-demand, or an option that requires it.
- */
-static int refuse_others(const struct client_opts *o, const char *subject, char *error)
+int client_opts_check_demand(const struct client_opts *o, char *error)
 {
+    /* other ways to open and reopen connections */
     const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
         {"--find", o->find != CLIENT_FIND_NONE, "the search keeps its connections open"},
@@ -25,21 +23,13 @@ static int refuse_others(const struct client_opts *o, const char *subject, char 
         {"--loop closed", o->loop == CLIENT_LOOP_CLOSED, "queries are due on schedule"},
         {"--prove yes", o->prove == 0 && was_given("prove"), "the first query proves a connection"},
     };
+    const char *dependent = o->idle_close_ns > 0 ? "--idle-close"
+                            : o->keepalive       ? "--keepalive"
+                                                 : NULL;
 
-    return options_refuse_conflicts(subject, others, N(others), error);
-}
-
-int client_opts_check_demand(const struct client_opts *o, char *error)
-{
     if (o->on_demand)
-        return refuse_others(o, "--on-demand:", error);
-    if (o->idle_close_ns > 0)
-        return refuse_others(o, "--idle-close: requires --on-demand, which", error) != 0
-                   ? -1
-                   : REFUSE("--idle-close: requires --on-demand");
-    if (o->keepalive)
-        return refuse_others(o, "--keepalive: requires --on-demand, which", error) != 0
-                   ? -1
-                   : REFUSE("--keepalive: requires --on-demand");
+        return options_refuse_conflicts("--on-demand:", others, N(others), error);
+    if (dependent != NULL)
+        return options_refuse_without(dependent, "--on-demand", others, N(others), error);
     return 0;
 }

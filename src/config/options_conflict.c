@@ -17,3 +17,14 @@ int options_refuse_conflicts(const char *subject, const struct options_conflict 
         }
     return 0;
 }
+
+int options_refuse_without(const char *option, const char *required,
+                           const struct options_conflict *rows, size_t n_rows, char *error)
+{
+    char subject[OPTIONS_ERROR_BYTES];
+
+    snprintf(subject, sizeof subject, "%s: requires %s, which", option, required);
+    if (options_refuse_conflicts(subject, rows, n_rows, error) == 0)
+        snprintf(error, OPTIONS_ERROR_BYTES, "%s: requires %s", option, required);
+    return -1;
+}

@@ -110,8 +110,7 @@ struct options *server_opts_table(void)
     return &table;
 }
 
-/* subject: --push, or an option that requires it. */
-static int refuse_conflicts(const struct server_opts *o, const char *subject, char *error)
+static int check_push(const struct server_opts *o, char *error)
 {
     static const char plain[] = "pushed messages are not encrypted";
     const struct options *table = server_opts_table();
@@ -122,33 +121,17 @@ static int refuse_conflicts(const struct server_opts *o, const char *subject, ch
         {"--tls-min", options_was_given(table, "tls-min"), plain},
         {"--idle-timeout", o->idle_timeout_ns > 0, "subscribers send nothing"},
     };
+    const size_t n_others = sizeof others / sizeof *others;
+    const char *dependent = options_was_given(table, "push-size")     ? "--push-size"
+                            : options_was_given(table, "push-select") ? "--push-select"
+                                                                      : NULL;
 
-    return options_refuse_conflicts(subject, others, sizeof others / sizeof *others, error);
-}
-
-static int refuse_without_push(const struct server_opts *o, const char *name, char *error)
-{
-    char subject[64];
-
-    snprintf(subject, sizeof subject, "--%s: requires --push, which", name);
-    if (refuse_conflicts(o, subject, error) == 0)
-        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: requires --push", name);
-    return -1;
-}
-
-static int check_push(const struct server_opts *o, char *error)
-{
-    static const char *const options[] = {"push-size", "push-select"};
-    const struct options *table = server_opts_table();
-    const bool pushes = options_was_given(table, "push");
-
-    for (size_t i = 0; !pushes && i < sizeof options / sizeof *options; i++)
-        if (options_was_given(table, options[i]))
-            return refuse_without_push(o, options[i], error);
-    if (!pushes)
-        return 0;
+    if (!options_was_given(table, "push"))
+        return dependent != NULL
+                   ? options_refuse_without(dependent, "--push", others, n_others, error)
+                   : 0;
     if (o->push_rate_per_s > 0)
-        return refuse_conflicts(o, "--push:", error);
+        return options_refuse_conflicts("--push:", others, n_others, error);
     snprintf(error, OPTIONS_ERROR_BYTES,
              "--push: invalid value '0': expected more than 0 messages per second");
     return -1;
