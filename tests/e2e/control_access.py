@@ -225,7 +225,7 @@ def check_silent_peers(program, address):
 
 @needs_own_fd_tables
 def test_silent_peers_do_not_use_up_descriptors():
-    under = ["sh", "-c", 'ulimit -n 300; exec "$@"', "sh"]
+    under = under_fd_limit(300)
     ports = [f"127.0.0.1:{free_port()}" for _ in range(2)]
     with Server("--control", ports[0], prefix=under) as server:
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "--control", ports[1], "127.0.0.1", prefix=under)
@@ -243,7 +243,7 @@ def test_silent_peers_do_not_use_up_descriptors():
 def test_half_read_requests_are_answered_though_the_port_is_full():
     port = free_port()
     address = ("127.0.0.1", port)
-    with Server("--control", f"127.0.0.1:{port}", prefix=["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"]):
+    with Server("--control", f"127.0.0.1:{port}", prefix=under_fd_limit(100)):
         asking = [socket.create_connection(address, timeout=100) for _ in range(100 // 8 - 1)]
         for s in asking:
             s.sendall(b"GET /stats HTTP/1.1\r\nHost: local")

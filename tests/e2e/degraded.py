@@ -84,8 +84,7 @@ def test_without_close_range_only_open_descriptors_are_closed():
     """The limit may be a billion."""
     need_program("strace")
     log = temp_path("strace")
-    traced = ["sh", "-c", 'ulimit -n 5000; exec "$@"', "sh", "strace", "-f", "-qq", "-e", "trace=close", "-o", log,
-              *DENY, "close_range", "--"]
+    traced = [*under_fd_limit(5000), "strace", "-f", "-qq", "-e", "trace=close", "-o", log, *DENY, "close_range", "--"]
     with Server("--threads", 2) as server:
         r = run_client("-p", server.port, "-c", 20, "-r", 100, "-t", 0.5, "--threads", 2, "127.0.0.1", prefix=traced)
     check_complete(r)
@@ -103,8 +102,8 @@ def test_threads_that_may_not_have_fd_tables_share_one():
     check_warnings(from_server, [], "no per-thread fd tables here (Operation not permitted)", "of tcpserver")
     check_warnings(from_client, [], "does not allow per-thread fd tables", "of tcpclient")
     check_equal(r.json["host"]["own_fd_tables"], False, "own fd tables")
-    few = subprocess.run(["sh", "-c", 'ulimit -n 200; exec "$@"', "sh", *prefix, TCPCLIENT, "-c", "500", "--plan",
-                          "127.0.0.1"], capture_output=True, text=True, timeout=100)
+    few = subprocess.run([*under_fd_limit(200), *prefix, TCPCLIENT, "-c", "500", "--plan", "127.0.0.1"],
+                         capture_output=True, text=True, timeout=100)
     check_equal(few.returncode, 2, f"500 connections in one table of 200: {few.stdout}")
 
 

@@ -10,7 +10,7 @@ from limits import server_ends
 from served import connect, connect_many, is_served
 
 LIMIT = 200  # of a table; some of it are not connections
-UNDER = ["sh", "-c", f'ulimit -n {LIMIT}; exec "$@"', "sh"]
+UNDER = under_fd_limit(LIMIT)
 
 
 def close_all(server, sockets):

@@ -18,7 +18,7 @@ def server_ends(port):
 
 
 def test_server_at_its_last_fd_serves_on_and_recovers():
-    with Server("--threads", "1", prefix=["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"]) as server:
+    with Server("--threads", "1", prefix=under_fd_limit(200)) as server:
         client = Client("-p", server.port, "-c", 1000, "-r", 500, "-t", 4, "--connect-timeout", "2s",
                         "--timeout", "1s", "--stats-interval", "200ms", "127.0.0.1")
         wait_until_running(client)
@@ -67,7 +67,7 @@ def test_max_connections_refuses_the_rest():
 
 @needs_own_fd_tables
 def test_client_that_does_not_fit_says_what_binds():
-    r = subprocess.run(["sh", "-c", f"ulimit -n 100; exec {TCPCLIENT} --threads 1 -c 200 127.0.0.1"],
+    r = subprocess.run([*under_fd_limit(100), TCPCLIENT, "--threads", "1", "-c", "200", "127.0.0.1"],
                        capture_output=True, text=True, timeout=100)
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
     check_equal(len(r.stderr.splitlines()), 1, "lines")
@@ -93,7 +93,7 @@ def test_address_space_of_the_client_is_named_when_it_is_used_up():
 def test_fd_tables_of_the_workers_multiply_the_limit():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 500, "-r", 500, "-t", 1, "127.0.0.1",
-                       prefix=["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"])
+                       prefix=under_fd_limit(200))
     check_complete(r)
     check_equal(r.json["connections"]["proven"], 500, "proven")
     check(r.json["host"]["threads"] >= 4, "threads")

@@ -114,11 +114,10 @@ def test_plan_in_a_cgroup_of_few_threads_says_stop_and_names_its_file():
 
 @plain_build_only
 def test_server_of_a_cgroup_of_few_threads_has_room_for_what_they_can_hold():
-    few_fds = ["sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"]
     cpu = str(min(os.sched_getaffinity(0)))
     with PidsCgroup(20) as cgroup:
-        r = subprocess.run([*cgroup.prefix, *few_fds, TCPSERVER, "--plan", "--cpu", cpu], capture_output=True, text=True,
-                           timeout=100)
+        r = subprocess.run([*cgroup.prefix, *under_fd_limit(1024), TCPSERVER, "--plan", "--cpu", cpu],
+                           capture_output=True, text=True, timeout=100)
     check_equal(r.returncode, 0, f"exit code: {r.stderr}")
     room = int(re.match(r"room for ([\d,]+) connections", r.stdout)[1].replace(",", ""))
     check_equal(room, (1024 - 64) * 19, "room: 19 threads beside the main one")
@@ -126,10 +125,9 @@ def test_server_of_a_cgroup_of_few_threads_has_room_for_what_they_can_hold():
 
 @plain_build_only
 def test_without_a_single_thread_only_the_limit_on_threads_is_named():
-    few_fds = ["sh", "-c", 'ulimit -n 1000; exec "$@"', "sh"]
     with PidsCgroup(1) as cgroup:
         for program, arguments in ((TCPCLIENT, ("-c", "5000", "127.0.0.1")), (TCPSERVER, ("-c", "5000"))):
-            said, = stops_of(program, *arguments, prefix=[*cgroup.prefix, *few_fds])
+            said, = stops_of(program, *arguments, prefix=[*cgroup.prefix, *under_fd_limit(1000)])
             check("cgroup pids.max: available 1," in said, said)
 
 

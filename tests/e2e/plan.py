@@ -92,7 +92,7 @@ def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
 
 
 def test_servers_plan():
-    r = subprocess.run(["sh", "-c", f"ulimit -n 200; exec {TCPSERVER} --plan -c 1000 --threads 2"],
+    r = subprocess.run([*under_fd_limit(200), TCPSERVER, "--plan", "-c", "1000", "--threads", "2"],
                        capture_output=True, text=True, timeout=100)
     check_equal(r.returncode, 2, "exit code")
     check(re.search(r"^fd limit per table +200 +[\d,]+  stop$", r.stdout, re.M), r.stdout)

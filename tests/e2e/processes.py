@@ -103,6 +103,11 @@ def wait_for(condition, what, seconds=120.0):
         time.sleep(0.02 if waited < 1 else 0.05)
 
 
+def under_fd_limit(n):
+    """Goes before a command: the limit on its file descriptors is n."""
+    return ["sh", "-c", f'ulimit -n {n} && exec "$@"', "sh"]
+
+
 def temp_path(name):
     directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
     atexit.register(shutil.rmtree, directory, True)

@@ -106,7 +106,7 @@ def test_reasons_of_refusals_are_told_apart():
         server.stop()
     check_equal([len(each) for each in served], [SHARE, 3], "of the first source, of the second until it is full")
     check_equal(refusals(server.result), [4, 2, 0, 0], "refused")
-    with Server("--threads", 1, prefix=["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"]) as server:
+    with Server("--threads", 1, prefix=under_fd_limit(100)) as server:
         served = connect_many(server, 120, "127.0.0.2")
         server.stop()
     check_between(len(served), 50, 99, "served under 'ulimit -n 100'")

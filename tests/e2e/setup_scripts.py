@@ -172,8 +172,8 @@ def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
     for fd_limit in (1024, 20000):
         for n in ("1000", "100k", "1.5M", "3M"):
             for path, program in ((CLIENT, client), (SERVER, (TCPSERVER,))):
-                plan = subprocess.run(["sh", "-c", f'ulimit -n {fd_limit} && exec "$@"', "sh", program[0], "--plan",
-                                       "--json", "-", "-c", n, *program[1:]], capture_output=True, text=True, timeout=100)
+                plan = subprocess.run([*under_fd_limit(fd_limit), program[0], "--plan", "--json", "-", "-c", n, *program[1:]],
+                                      capture_output=True, text=True, timeout=100)
                 needed = {line["limit"]: line["needed"] for line in json.loads(plan.stdout)["plan"]}
                 values = wanted(path, n)
                 check_equal(values.keys() & needed.keys(), {"fs.file-max", "fs.epoll.max_user_watches"}, "sysctls in both")
