@@ -84,10 +84,7 @@ def test_bench_without_a_build_says_how_to_build():
 
 def test_bench_that_does_not_look_for_the_programs_is_found():
     """The control."""
-    path = temp_path("connect")
-    with open(path, "w") as f:
-        f.write(read("bench", "connect").split("import built")[0])
-    os.chmod(path, 0o755)
+    path = write_program(temp_path("connect"), read("bench", "connect").split("import built")[0])
     check_equal(says_how_to_build(path), False, "a program that does not import built says how to build")
 
 

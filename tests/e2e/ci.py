@@ -7,9 +7,7 @@ from harness import *
 def stub(directory, name, text):
     path = os.path.join(directory, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as f:
-        f.write(f"#!/bin/sh\n{text}\n")
-    os.chmod(path, 0o755)
+    write_program(path, f"#!/bin/sh\n{text}\n")
 
 
 def copy_ci(tree):
@@ -19,9 +17,7 @@ def copy_ci(tree):
         with open(os.path.join(SOURCE_DIR, name)) as f:
             text, n = re.subn(r"^(\(echo 19 >/proc/\$\$/autogroup|chrt -i ).*\n", "", f.read(), flags=re.M)
         check_equal(n, n_lowers, f"lines of {name} that lower its priority")
-        with open(os.path.join(tree, name), "w") as f:
-            f.write(text)
-        os.chmod(os.path.join(tree, name), 0o755)
+        write_program(os.path.join(tree, name), text)
 
 
 def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):

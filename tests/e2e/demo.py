@@ -35,12 +35,6 @@ def demo(code, *reasons, number=""):
     return r.returncode, r.stdout + r.stderr
 
 
-def write_program(path, text):
-    with open(path, "w") as f:
-        f.write(text)
-    os.chmod(path, 0o755)
-
-
 def test_a_noisy_machine_is_no_failure_and_is_said_in_one_line():
     need_program("gawk")
     code, text = demo(3, "generator-limited", "host-noise")

@@ -12,11 +12,8 @@ SMALL = {"connections": 200, "rate": 200, "duration": 2}
 
 def fake_tcpreport(merge_code):
     """A tcpreport whose merge ends with this code."""
-    path = temp_path("tcpreport")
-    with open(path, "w") as f:
-        f.write(f'#!/bin/sh\n{os.path.abspath(TCPREPORT)} "$@"\n[ "$1" != merge ] || exit {merge_code}\n')
-    os.chmod(path, 0o755)
-    return path
+    return write_program(temp_path("tcpreport"),
+                         f'#!/bin/sh\n{os.path.abspath(TCPREPORT)} "$@"\n[ "$1" != merge ] || exit {merge_code}\n')
 
 
 def of_another_architecture():

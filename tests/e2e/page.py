@@ -16,10 +16,7 @@ class Place:
         self.client = os.path.join(self.directory, "tcpclient")
         shutil.copy(TCPCLIENT, self.client)
         if tcpreport is not None:
-            path = os.path.join(self.directory, "tcpreport")
-            with open(path, "w") as f:
-                f.write(tcpreport)
-            os.chmod(path, 0o755)
+            write_program(os.path.join(self.directory, "tcpreport"), tcpreport)
 
     def run(self, *arguments, path=None, prefix=()):
         env = {**os.environ, "TMPDIR": self.temporary}

@@ -114,6 +114,14 @@ def temp_path(name):
     return os.path.join(directory, name)
 
 
+def write_program(path, text):
+    """Makes an executable script of the text; returns its path."""
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
 def knowing(*hosts):
     """What a command is started with to have these lines in /etc/hosts, and no others. As root."""
     path = temp_path("hosts")

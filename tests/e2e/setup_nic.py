@@ -135,9 +135,7 @@ def test_rings_are_as_large_as_the_card_has_them():
     directory, rings = temp_path("bin"), temp_path("rings")
     for path in (directory, rings):
         os.mkdir(path)
-    with open(os.path.join(directory, "ethtool"), "w") as f:
-        f.write("#!/bin/sh" + ETHTOOL)
-    os.chmod(f.name, 0o755)
+    write_program(os.path.join(directory, "ethtool"), "#!/bin/sh" + ETHTOOL)
     env = {"PATH": directory + ":" + os.environ["PATH"], "RINGS": rings}
 
     def sizes(*new):

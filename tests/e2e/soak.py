@@ -125,11 +125,7 @@ def test_soak_refuses_an_unknown_load():
 
 def program_that(does):
     """A program that does this, in the words of sh."""
-    path = temp_path("program")
-    with open(path, "w") as f:
-        f.write(f"#!/bin/sh\n{does}\n")
-    os.chmod(path, 0o755)
-    return path
+    return write_program(temp_path("program"), f"#!/bin/sh\n{does}\n")
 
 
 def test_a_load_that_ends_too_early_is_said_in_one_line():
@@ -162,14 +158,11 @@ def test_a_program_that_is_killed_is_named_in_one_line():
 def test_server_that_leaks_is_found():
     need_program("cc")
     directory = os.path.dirname(temp_path("x"))
-    source, library, server = (os.path.join(directory, name) for name in ("leaks.c", "leaks.so", "tcpserver"))
+    source, library = (os.path.join(directory, name) for name in ("leaks.c", "leaks.so"))
     with open(source, "w") as f:
         f.write(LEAKS)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    with open(server, "w") as f:
-        f.write(f'#!/bin/sh\nLD_PRELOAD={library} exec {os.path.abspath(TCPSERVER)} "$@"\n')
-    os.chmod(server, 0o755)
-    r = soak(TCPSERVER=server)
+    r = soak(TCPSERVER=program_that(f'LD_PRELOAD={library} exec {os.path.abspath(TCPSERVER)} "$@"'))
     with stall_may_spoil():  # it can last for all samples of a block
         check_equal(r.returncode, 1, f"exit code: {r.stdout} {r.stderr}")
         wrong = [line.split("  ")[0] for line in r.stdout.splitlines() if line.endswith(("DRIFTS", "DIFFER"))]
