@@ -150,7 +150,7 @@ static void who_writes_to_the_descriptor_may_have_failed(void **state)
     assert_content(a, "head\n1\n");
 }
 
-static void a_log_that_is_a_file_is_rotated(void **state)
+static void only_a_log_that_is_a_file_is_rotated(void **state)
 {
     struct output o = OUTPUT_CLOSED;
     char a[PATH_BYTES];
@@ -163,6 +163,9 @@ static void a_log_that_is_a_file_is_rotated(void **state)
     assert_int_equal(output_open_document(&o, "json", path_of(a, "a")), 0);
     assert_false(output_is_rotated(&o));
     output_abandon(&o);
+    assert_int_equal(output_open_log(&o, "output", a), 0);
+    assert_true(output_is_rotated(&o));
+    assert_int_equal(output_close(&o), 0);
 }
 
 /* Its name is "-": that of no file. */
@@ -206,7 +209,7 @@ int main(void)
         cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
         cmocka_unit_test(an_output_that_failed_is_written_again_when_reopened),
         cmocka_unit_test(who_writes_to_the_descriptor_may_have_failed),
-        cmocka_unit_test(a_log_that_is_a_file_is_rotated),
+        cmocka_unit_test(only_a_log_that_is_a_file_is_rotated),
         cmocka_unit_test(stdout_is_not_reopened),
     };
 
