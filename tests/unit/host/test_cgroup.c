@@ -5,45 +5,20 @@
 
 #include "host/watch/cgroup_usage.h"
 
+#include "watch/tree.h"
+
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #define MIB (1024ull * 1024)
-
-static char top[64]; /* /tmp/...: proc, v1, v2, cpu */
-
-static void make_directories(char *path)
-{
-    for (char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
-        *at = '\0';
-        mkdir(path, 0700);
-        *at = '/';
-    }
-}
-
-/* Creates a file below the test's directory, and its parent directories. */
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/%s", top, name);
-    make_directories(path);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 /* Writes mountinfo: `root` of each hierarchy is mounted in the test's directory. */
 static void put_mounts(const char *root)
@@ -55,43 +30,27 @@ static void put_mounts(const char *root)
              "32 31 0:29 %s %s/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
              "35 31 0:32 %s %s/v1 rw,relatime shared:9 - cgroup cgroup rw,memory\n"
              "41 31 0:38 %s %s/v2 rw - cgroup2 cgroup2 rw\n",
-             root, top, root, top, root, top);
-    put("proc/self/mountinfo", text);
+             root, tree_top, root, tree_top, root, tree_top);
+    tree_put("proc/self/mountinfo", text);
 }
 
 static const char *proc(void)
 {
     static char path[96];
 
-    snprintf(path, sizeof path, "%s/proc", top);
+    snprintf(path, sizeof path, "%s/proc", tree_top);
     return path;
 }
 
 static int make_top(void **state)
 {
-    (void)state;
-    strcpy(top, "/tmp/test_cgroup.XXXXXX");
-    if (mkdtemp(top) == NULL)
+    if (tree_make(state) != 0)
         return -1;
     put_mounts("/");
-    put("cpu/tasks", "");
-    put("v1/tasks", "");
-    put("v2/tasks", "");
+    tree_put("cpu/tasks", "");
+    tree_put("v1/tasks", "");
+    tree_put("v2/tasks", "");
     return 0;
-}
-
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *ftw)
-{
-    (void)s;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static int remove_top(void **state)
-{
-    (void)state;
-    return nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void put_pair(const char *group, const char *limit_name, const char *limit,
@@ -100,9 +59,9 @@ static void put_pair(const char *group, const char *limit_name, const char *limi
     char name[128];
 
     snprintf(name, sizeof name, "%s/%s", group, limit_name);
-    put(name, limit);
+    tree_put(name, limit);
     snprintf(name, sizeof name, "%s/%s", group, used_name);
-    put(name, used);
+    tree_put(name, used);
 }
 
 static void put_v1(const char *group, const char *limit, const char *used)
@@ -134,15 +93,15 @@ static void own_group_and_its_ancestors_limit_v1(void **state)
     struct cgroup_memory m;
 
     (void)state;
-    put("proc/self/cgroup", "4:memory:/a/b\n3:cpuset:/a\n0::/\n");
+    tree_put("proc/self/cgroup", "4:memory:/a/b\n3:cpuset:/a\n0::/\n");
     put_v1("v1", "9223372036854771712\n", "1\n");
     put_v1("v1/a", "104857600\n", "41943040\n");
-    put("v1/a/memory.stat",
-        "inactive_file 7\ntotal_inactive_file 3000000\ntotal_active_file 2000000\n"
-        "total_dirty 1000000\ntotal_writeback 500000\ntotal_mapped_file 500000\n");
+    tree_put("v1/a/memory.stat",
+             "inactive_file 7\ntotal_inactive_file 3000000\ntotal_active_file 2000000\n"
+             "total_dirty 1000000\ntotal_writeback 500000\ntotal_mapped_file 500000\n");
     put_v1("v1/a/b", "67108864\n", "67108865\n");
-    put("v1/a/b/memory.kmem.limit_in_bytes", "33554432\n");
-    put("v1/a/b/memory.kmem.usage_in_bytes", "33554431\n");
+    tree_put("v1/a/b/memory.kmem.limit_in_bytes", "33554432\n");
+    tree_put("v1/a/b/memory.kmem.usage_in_bytes", "33554431\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 3);
     assert_limit(&m, 0, "v1/a/b/memory.limit_in_bytes", 0);
@@ -157,16 +116,16 @@ static void max_and_high_limit_v2_and_max_is_no_limit(void **state)
     struct cgroup_memory m;
 
     (void)state;
-    put("proc/self/cgroup", "0::/slice/unit\n");
-    put("v2/slice/memory.max", "max\n");
-    put("v2/slice/memory.high", "629145600\n");
-    put("v2/slice/memory.current", "104857600\n");
-    put("v2/slice/memory.stat",
-        "anon 1\nfile 50000000\ninactive_file 3000000\nactive_file 2000000\n"
-        "file_dirty 1000000\nfile_writeback 500000\nfile_mapped 500000\n");
-    put("v2/slice/unit/memory.max", "536870912\n");
-    put("v2/slice/unit/memory.high", "max\n");
-    put("v2/slice/unit/memory.current", "0\n");
+    tree_put("proc/self/cgroup", "0::/slice/unit\n");
+    tree_put("v2/slice/memory.max", "max\n");
+    tree_put("v2/slice/memory.high", "629145600\n");
+    tree_put("v2/slice/memory.current", "104857600\n");
+    tree_put("v2/slice/memory.stat",
+             "anon 1\nfile 50000000\ninactive_file 3000000\nactive_file 2000000\n"
+             "file_dirty 1000000\nfile_writeback 500000\nfile_mapped 500000\n");
+    tree_put("v2/slice/unit/memory.max", "536870912\n");
+    tree_put("v2/slice/unit/memory.high", "max\n");
+    tree_put("v2/slice/unit/memory.current", "0\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 2);
     assert_limit(&m, 0, "v2/slice/unit/memory.max", 512 * MIB);
@@ -181,13 +140,13 @@ static void limit_that_changes_is_seen(void **state)
     struct cgroup_reading r;
 
     (void)state;
-    put("proc/self/cgroup", "0::/u\n");
+    tree_put("proc/self/cgroup", "0::/u\n");
     put_v2("v2/u", "1000\n", "400\n");
     cgroup_memory_open(&m, proc());
     put_v2("v2/u", "500\n", "450\n");
     r = cgroup_limit_read(&m.limits[0]);
     assert_int_equal(cgroup_reading_left(&r), 50);
-    put("v2/u/memory.max", "max\n");
+    tree_put("v2/u/memory.max", "max\n");
     r = cgroup_limit_read(&m.limits[0]);
     assert_true(cgroup_reading_left(&r) == CGROUP_UNLIMITED);
     cgroup_memory_close(&m);
@@ -199,7 +158,7 @@ static void container_that_sees_a_subtree_finds_its_groups(void **state)
 
     (void)state;
     put_mounts("/docker/0123");
-    put("proc/self/cgroup", "4:memory:/docker/0123/inner\n");
+    tree_put("proc/self/cgroup", "4:memory:/docker/0123/inner\n");
     put_v1("v1", "1000\n", "1\n");
     put_v1("v1/inner", "900\n", "1\n");
     cgroup_memory_open(&m, proc());
@@ -207,7 +166,8 @@ static void container_that_sees_a_subtree_finds_its_groups(void **state)
     assert_limit(&m, 0, "v1/inner/memory.limit_in_bytes", 899);
     assert_limit(&m, 1, "v1/memory.limit_in_bytes", 999);
     cgroup_memory_close(&m);
-    put("proc/self/cgroup",
+    tree_put(
+        "proc/self/cgroup",
         "4:memory:/docker/01234\n"); /* not below the mount: only the mounted group is visible */
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 1);
@@ -220,12 +180,12 @@ static void hierarchy_that_only_a_grandparent_has_mounted_is_found(void **state)
     struct cgroup_memory m;
 
     (void)state;
-    put("proc/self/cgroup", "0::/u\n");
-    put("proc/self/mountinfo", "31 23 0:28 / /sys rw - sysfs sysfs rw\n");
-    put("proc/self/stat", "9 (sh)\n x) S 5 1 1 0\n");
-    put("proc/5/mountinfo", "41 31 0:38 / /sys/fs/unreadable rw - cgroup2 cgroup2 rw\n");
-    put("proc/5/stat", "5 (ip) S 1 1 1 0\n");
-    put("proc/1/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    tree_put("proc/self/cgroup", "0::/u\n");
+    tree_put("proc/self/mountinfo", "31 23 0:28 / /sys rw - sysfs sysfs rw\n");
+    tree_put("proc/self/stat", "9 (sh)\n x) S 5 1 1 0\n");
+    tree_put("proc/5/mountinfo", "41 31 0:38 / /sys/fs/unreadable rw - cgroup2 cgroup2 rw\n");
+    tree_put("proc/5/stat", "5 (ip) S 1 1 1 0\n");
+    tree_put("proc/1/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
     put_v2("proc/1/root/sys/fs/cgroup/u", "1000\n", "1\n");
     put_v2("proc/1/root/sys/fs/cgroup", "900\n", "1\n");
     put_v2("proc/1/root/sys/fs", "1\n", "1\n");
@@ -244,9 +204,9 @@ static void what_cannot_be_read_limits_nothing(void **state)
     cgroup_memory_open(&m, proc()); /* no file "cgroup" */
     assert_int_equal(m.n, 0);
     assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
-    put("proc/self/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
+    tree_put("proc/self/cgroup", "nonsense\n4:memory\n0::/none\n7:memory,hugetlb:/a\n");
     put_v1("v1/a", "many\n", "1\n");
-    put("v1/memory.limit_in_bytes", "1000\n"); /* without memory.usage_in_bytes */
+    tree_put("v1/memory.limit_in_bytes", "1000\n"); /* without memory.usage_in_bytes */
     put_v2("v2", "", "1\n");
     cgroup_memory_open(&m, proc());
     assert_int_equal(m.n, 0);
@@ -270,15 +230,15 @@ static void long_path_is_shortened_to_its_end(void **state)
 static void smallest_cpu_quota_of_all_ancestors_counts(void **state)
 {
     (void)state;
-    put("proc/self/cgroup", "2:cpu,cpuacct:/a/b\n0::/u\n");
-    put("cpu/a/b/cpu.cfs_quota_us", "-1\n");
-    put("cpu/a/b/cpu.cfs_period_us", "100000\n");
-    put("v2/u/cpu.max", "max 100000\n");
+    tree_put("proc/self/cgroup", "2:cpu,cpuacct:/a/b\n0::/u\n");
+    tree_put("cpu/a/b/cpu.cfs_quota_us", "-1\n");
+    tree_put("cpu/a/b/cpu.cfs_period_us", "100000\n");
+    tree_put("v2/u/cpu.max", "max 100000\n");
     assert_true(cgroup_cpu_quota_milli(proc()) == CGROUP_UNLIMITED);
-    put("cpu/a/cpu.cfs_quota_us", "250000\n");
-    put("cpu/a/cpu.cfs_period_us", "100000\n");
+    tree_put("cpu/a/cpu.cfs_quota_us", "250000\n");
+    tree_put("cpu/a/cpu.cfs_period_us", "100000\n");
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 2500);
-    put("v2/u/cpu.max", "30000 20000\n");
+    tree_put("v2/u/cpu.max", "30000 20000\n");
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 1500);
 }
 
@@ -292,22 +252,22 @@ static void tightest_limit_on_threads_is_that_with_the_fewest_left(void **state)
     struct cgroup_pids pids;
 
     (void)state;
-    put("proc/self/cgroup", "3:cpu,cpuacct,pids:/a/b\n0::/u\n");
+    tree_put("proc/self/cgroup", "3:cpu,cpuacct,pids:/a/b\n0::/u\n");
     assert_true(cgroup_pids_read(proc()).limit == CGROUP_UNLIMITED);
     put_pids("v2/u", "max\n", "7\n");
-    put("v2/pids.max", "5\n"); /* without pids.current */
+    tree_put("v2/pids.max", "5\n"); /* without pids.current */
     assert_true(cgroup_pids_read(proc()).limit == CGROUP_UNLIMITED);
     put_pids("v2/u", "100\n", "40\n");
     pids = cgroup_pids_read(proc());
     assert_int_equal(pids.limit, 100);
     assert_int_equal(pids.used, 40);
-    assert_string_equal(pids.path + strlen(top), "/v2/u/pids.max");
+    assert_string_equal(pids.path + strlen(tree_top), "/v2/u/pids.max");
     put_pids("v2", "1000\n", "950\n"); /* 50 left */
     assert_int_equal(cgroup_pids_read(proc()).limit, 1000);
     put_pids("v2/u", "30\n", "40\n"); /* set while 40 were running */
     assert_int_equal(cgroup_pids_read(proc()).limit, 30);
     put_pids("v2/u", "100\n", "40\n");
-    put("proc/self/mountinfo", "");
+    tree_put("proc/self/mountinfo", "");
     assert_true(cgroup_pids_read(proc()).limit == CGROUP_UNLIMITED);
     assert_true(cgroup_pids_read("/nonexistent").limit == CGROUP_UNLIMITED);
 }
@@ -317,10 +277,10 @@ static void v1_limits_threads_in_a_hierarchy_of_its_own(void **state)
     char text[256];
 
     (void)state;
-    snprintf(text, sizeof text, "33 31 0:30 / %s/pids rw - cgroup cgroup rw,pids\n", top);
-    put("proc/self/mountinfo", text);
-    put("proc/self/cgroup", "8:pids:/a/b\n4:memory:/a\n0::/\n");
-    put("pids/tasks", "");
+    snprintf(text, sizeof text, "33 31 0:30 / %s/pids rw - cgroup cgroup rw,pids\n", tree_top);
+    tree_put("proc/self/mountinfo", text);
+    tree_put("proc/self/cgroup", "8:pids:/a/b\n4:memory:/a\n0::/\n");
+    tree_put("pids/tasks", "");
     put_pids("pids/a/b", "max\n", "3\n");
     put_pids("pids/a", "20\n", "5\n");
     assert_int_equal(cgroup_pids_read(proc()).limit, 20);
@@ -361,7 +321,7 @@ static void groups_of_this_process_have_it_and_can_be_read(void **state)
     assert_true(cgroup_cpu_quota_milli("/proc") > 0);
 }
 
-#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, remove_top)
+#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, tree_unmake)
 
 int main(void)
 {

@@ -15,7 +15,7 @@ static char tree_top[64];
 static inline int tree_make(void **state)
 {
     (void)state;
-    strcpy(tree_top, "/tmp/tcpscaler_tree.XXXXXX");
+    strcpy(tree_top, "/tmp/test_tree.XXXXXX");
     return mkdtemp(tree_top) != NULL ? 0 : -1;
 }
 
