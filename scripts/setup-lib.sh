@@ -190,7 +190,8 @@ directory).
 to the port.
 
 Exit codes: 0 success; 1 --check found differences; 2 usage error; 3 the system refused a change, which is
-listed on stderr; all other changes were made.  3 also if nothing was changed: see --owner, --lock-wait.
+listed on stderr; all other changes were made.  3 also if nothing was changed: see --owner, --lock-wait;
+or if the state file could not be written: nothing was changed after that.
 END
 }
 
