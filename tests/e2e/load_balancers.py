@@ -162,10 +162,8 @@ def test_both_sides_of_haproxy_are_in_one_report():
 
 def test_reload_is_not_lost_while_haproxy_starts():
     need_program("haproxy")
-    slow = temp_path("haproxy")
-    with open(slow, "w") as f:
-        f.write(SLOW_HAPROXY.format(python=sys.executable, haproxy=shutil.which("haproxy", path=SYSTEM_PATH)))
-    os.chmod(slow, 0o755)
+    slow = write_program(temp_path("haproxy"), SLOW_HAPROXY.format(python=sys.executable,
+                                                                   haproxy=shutil.which("haproxy", path=SYSTEM_PATH)))
     with Server() as server, haproxy(server, "send-proxy-v2", slow) as balancer:
         first = wait_for(lambda: children(balancer.process.pid), "its worker")
         balancer.reload()

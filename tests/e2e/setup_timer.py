@@ -85,10 +85,8 @@ def without(path, line):
 
 def test_timer_whose_revert_fails_says_why():
     need_program("flock")
-    logger, told = temp_path("logger"), temp_path("told")
-    with open(logger, "w") as f:
-        f.write(f'#!/bin/sh\n{{ echo "$*"; cat; }} >{told}.new && mv {told}.new {told}\n')
-    os.chmod(logger, 0o755)
+    told = temp_path("told")
+    logger = write_program(temp_path("logger"), f'#!/bin/sh\n{{ echo "$*"; cat; }} >{told}.new && mv {told}.new {told}\n')
     with Host() as host:
         before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
         apply(host, SERVER)
