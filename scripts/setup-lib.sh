@@ -29,6 +29,8 @@ refused=0
 
 # shellcheck source=scripts/setup-state.sh
 . "$parts/setup-state.sh"
+# shellcheck source=scripts/setup-timer.sh
+. "$parts/setup-timer.sh"
 # shellcheck source=scripts/setup-lock.sh
 . "$parts/setup-lock.sh"
 # shellcheck source=scripts/setup-sysctl.sh

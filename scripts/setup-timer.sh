@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2154 # the variables of setup-lib.sh and its other parts
+# Part of setup-lib.sh: the timer that reverts by itself, --revert-after.
+#
+# A background process on this host; it needs no controller, no connection and no file but the state.
+
+# Start time of a process, in ticks since boot: together with the pid it is unique.
+begin_of() {
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+}
+
+stop_timer() {
+    if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill "$1"; fi
+}
+
+# end_timer CODE: what it said is kept if it failed, beside the state and in the system log: nobody was there to read it.
+end_timer() {
+    if [ "$1" != 0 ] && [ -n "$said" ]; then
+        note "--revert-after failed: --revert repeats it ($state)"
+        (umask 022 && cat -- "$said" >"$state.log") || true
+        ! command -v logger >/dev/null || logger -t "$script" -p daemon.err <"$said" || true
+    fi
+    [ -z "$said" ] || rm -f -- "$said"
+    unlock_state
+}
+
+in_timer=
+# shellcheck disable=SC2034 # setup-lock.sh reads lock and lock_wait
+start_timer() {
+    rm -f -- "$state.log" # of the timer before
+    (
+        in_timer=yes lock=
+        exec 9>&-
+        trap - EXIT
+        trap '' HUP
+        trap 'kill "$sleeper"; exit' TERM
+        sleep "$revert_after" &
+        sleeper=$!
+        wait "$sleeper" || true # killed by somebody: too early is better than never
+        said=
+        trap 'end_timer $?' EXIT
+        trap 'exit 0' TERM
+        said=$(mktemp "$volatile.XXXXXX") || said= # a revert without words is better than none
+        [ -z "$said" ] || exec 2>"$said"
+        lock_wait=999999999 # nobody is there to repeat it
+        if lock_state; then
+            find_siblings
+            revert
+        fi
+    ) </dev/null >/dev/null 2>&1 &
+    timer=$!
+    record timer "$timer" "$(begin_of $timer)"
+}
+
+# The state keeps only the last timer, and is never without one.
+renew_timer() {
+    old_timers=$(grep '^timer' "$state") || true
+    start_timer
+    while IFS=$tab read -r kind name before; do
+        [ -z "$kind" ] || stop_timer "$name" "$before" || true
+    done <<END
+$old_timers
+END
+    # shellcheck disable=SC2016 # fields of awk
+    rewrite_state awk -F '\t' -v last="$timer" '$1 != "timer" || $2 == last'
+}
