@@ -238,17 +238,33 @@ def test_package_that_python_cannot_unpack_says_what_to_set():
     check_equal(said, "Python cannot read data.tar.zst here: set programs, or deb to a package built on Debian\n", "why")
 
 
-def test_groups_that_make_no_sense_are_refused():
+def refusal(groups, *arguments):
+    """What fleet/run.yml, which fails, says of these hosts, {group: {host: its settings}}; without a testbed."""
     inventory = temp_path("inventory.yml")
+    with open(inventory, "w") as f:
+        json.dump({"all": {"children": {group: {"hosts": hosts} for group, hosts in groups.items()}}}, f)
+    r = subprocess.run(["ansible-playbook", "-i", inventory, *arguments, FLEET + "/run.yml"], capture_output=True, text=True,
+                       timeout=600, env=ansible_environment())
+    check_equal(r.returncode, 2, f"exit code: {r.stdout} {r.stderr}")
+    return r.stdout
+
+
+def test_groups_that_make_no_sense_are_refused():
     for server, clients, line in (("a", "ab", "none in both"), ("ab", "c", "none in both"), ("a", "", "none in both"),
                                   ("a", "b", "without units")):  # the control, with another mistake
-        groups = {"server": server, "clients": clients}
-        with open(inventory, "w") as f:
-            json.dump({"all": {"children": {group: {"hosts": dict.fromkeys(hosts, {})} for group, hosts in groups.items()}}}, f)
-        r = subprocess.run(["ansible-playbook", "-i", inventory, "-e", "duration=10m", FLEET + "/run.yml"],
-                           capture_output=True, text=True, timeout=600, env=ansible_environment())
-        check_equal(r.returncode, 2, f"exit code: {r.stdout} {r.stderr}")
-        check(line in " ".join(r.stdout.split()), f"{groups}: {line} in {r.stdout} {r.stderr}")
+        groups = {"server": dict.fromkeys(server, {}), "clients": dict.fromkeys(clients, {})}
+        said = refusal(groups, "-e", "duration=10m")
+        check(line in " ".join(said.split()), f"{groups}: {line} in {said}")
+
+
+def test_remote_dir_that_a_shell_would_split_or_expand_is_refused():
+    fine = "/var/tmp/fleet_1.0-rc@x"  # the control
+    wrong = ["/var/tmp/a b", "/var/tmp/it's", "/var/tmp/$USER", "/var/tmp/$(id)", "~/fleet", "fleet", ""]
+    clients = {f"h{i}": {"remote_dir": directory} for i, directory in enumerate(wrong)}
+    said = refusal({"server": {"fine": {"remote_dir": fine}}, "clients": clients})
+    check_equal(sorted(re.findall(r"^fatal: \[(\w+)\]", said, re.M)), sorted(clients), f"refused: {said}")
+    check("remote_dir is /var/tmp/a b: expected an absolute path" in " ".join(said.split()), said)
+    check("Not in use" not in said, f"nothing was begun: {said}")
 
 
 if __name__ == "__main__":
