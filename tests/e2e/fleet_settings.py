@@ -4,6 +4,7 @@
 import functools
 import importlib.util
 import tarfile
+from pathlib import Path
 
 from testbed import *
 
@@ -265,6 +266,35 @@ def test_remote_dir_that_a_shell_would_split_or_expand_is_refused():
     check_equal(sorted(re.findall(r"^fatal: \[(\w+)\]", said, re.M)), sorted(clients), f"refused: {said}")
     check("remote_dir is /var/tmp/a b: expected an absolute path" in " ".join(said.split()), said)
     check("Not in use" not in said, f"nothing was begun: {said}")
+
+
+def prepared(left_s, boot=None):
+    """The settings of a host, which is this machine, as --tags tune has left it: it restores its settings in left_s seconds,
+    after that boot. None: it is not tuned."""
+    directory = temp_path("fleet")
+    os.makedirs(directory + "/bin")
+    write_program(directory + "/bin/tcpclient", "#!/bin/sh\n")  # whose plan says that everything fits
+    files = {"owner": "us\n"}
+    if left_s is not None:
+        uptime_s = int(float(Path("/proc/uptime").read_text().split()[0]))
+        files["tuned"] = f"{boot or Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {uptime_s + left_s}\n"
+    for name, text in files.items():
+        Path(directory, name).write_text(text)
+    return {"ansible_connection": "local", "remote_dir": directory}
+
+
+def test_run_on_hosts_that_do_not_stay_tuned_is_refused():
+    hosts = {"reverted": prepared(-1), "restarted": prepared(3600, "another"), "soon": prepared(199), "never": prepared(None),
+             "ready": prepared(3600)}  # the control
+    settings = {"owner": "us", "results": temp_path("results"), "tcpreport": os.path.abspath(TCPREPORT), "clock_error_max": "",
+                "connect_timeout": 100, "lead": 10, "warmup": 0, "duration": 10, "collect_timeout": 100}
+    said = refusal({"server": {"reverted": hosts.pop("reverted")}, "clients": hosts}, "--tags", "run", "-e", json.dumps(settings))
+    why = dict(re.findall(r"^ +(\w+) failed while checking: Not in use: (.*)$", said, re.M))
+    check_equal(sorted(why), ["never", "restarted", "reverted", "soon"], f"refused: {said}")
+    check(re.match(r"restores its settings in \d+ s, but a run may take 220 s: ", why.pop("soon")), said)
+    check_equal(set(why.values()), {"not tuned, or not any more: --tags revert, then --tags tune; or set tune to false"},
+                "the others")
+    check(re.search(r"^ +no server$", said, re.M), f"why there was no run: {said}")
 
 
 if __name__ == "__main__":
