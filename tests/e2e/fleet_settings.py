@@ -274,7 +274,7 @@ def prepared(left_s, boot=None):
     directory = temp_path("fleet")
     os.makedirs(directory + "/bin")
     write_program(directory + "/bin/tcpclient", "#!/bin/sh\n")  # whose plan says that everything fits
-    files = {"owner": "us\n"}
+    files = {"owner": "us\n", "rows.csv": "of an earlier run\n"}
     if left_s is not None:
         uptime_s = int(float(Path("/proc/uptime").read_text().split()[0]))
         files["tuned"] = f"{boot or Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {uptime_s + left_s}\n"
@@ -284,17 +284,29 @@ def prepared(left_s, boot=None):
 
 
 def test_run_on_hosts_that_do_not_stay_tuned_is_refused():
+    """The host that takes part forgets what an earlier run has left; the others keep it."""
     hosts = {"reverted": prepared(-1), "restarted": prepared(3600, "another"), "soon": prepared(199), "never": prepared(None),
              "ready": prepared(3600)}  # the control
     settings = {"owner": "us", "results": temp_path("results"), "tcpreport": os.path.abspath(TCPREPORT), "clock_error_max": "",
-                "connect_timeout": 100, "lead": 10, "warmup": 0, "duration": 10, "collect_timeout": 100}
-    said = refusal({"server": {"reverted": hosts.pop("reverted")}, "clients": hosts}, "--tags", "run", "-e", json.dumps(settings))
+                "fetch_also": ["rows.csv"], "connect_timeout": 100, "lead": 10, "warmup": 0, "duration": 10, "collect_timeout": 100}
+    server = {"reverted": hosts["reverted"]}
+    clients = {host: of_host for host, of_host in hosts.items() if host not in server}
+    said = refusal({"server": server, "clients": clients}, "--tags", "run", "-e", json.dumps(settings))
     why = dict(re.findall(r"^ +(\w+) failed while checking: Not in use: (.*)$", said, re.M))
     check_equal(sorted(why), ["never", "restarted", "reverted", "soon"], f"refused: {said}")
     check(re.match(r"restores its settings in \d+ s, but a run may take 220 s: ", why.pop("soon")), said)
     check_equal(set(why.values()), {"not tuned, or not any more: --tags revert, then --tags tune; or set tune to false"},
                 "the others")
     check(re.search(r"^ +no server$", said, re.M), f"why there was no run: {said}")
+    check_equal([host for host, of_host in hosts.items() if not os.path.exists(of_host["remote_dir"] + "/rows.csv")], ["ready"],
+                "hosts without the rows of an earlier run")
+
+
+def test_file_to_fetch_must_be_in_the_directory_of_the_run():
+    of_hosts = {"fine": ["rows.csv", "rows.txt"], "above": ["../rows.csv"], "elsewhere": ["/tmp/rows.csv"]}
+    hosts = {host: {"fetch_also": files} for host, files in of_hosts.items()}
+    said = refusal({"server": {"fine": hosts.pop("fine")}, "clients": hosts})
+    check_equal(sorted(re.findall(r"^fatal: \[(\w+)\]", said, re.M)), ["above", "elsewhere"], f"refused: {said}")
 
 
 if __name__ == "__main__":
