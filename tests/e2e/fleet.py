@@ -10,14 +10,14 @@ def run_of_four(testbed, before):
     # beside other tests, looking for ssh on all hosts takes some seconds
     run = testbed.start(connections=3000, rate=1000, duration=20, lead=15, fetch_also=["rows.csv"],
                         client_options="--arrival constant --output rows.csv --raw-full block --close rst")
-    testbed.wait_for_file("c1", "run.err")
+    run.wait_for_file("c1", "run.err")
     check(testbed.ssh_sessions(), "the control: there is ssh traffic before")
-    testbed.wait_for_start("c1", 3)
+    run.wait_for_start("c1", 3)
     sessions = testbed.ssh_sessions()
     with stall_may_spoil():
         check(not testbed.has("c1", "rc"), f"that was while measuring; {testbed.says('c1')}")
     check_equal(sessions, "", "ssh while measuring")
-    r = run.wait(600)
+    r = run.wait()
     check_equal(r.code, 0, f"exit code: {r.out}")
     testbed.check_states(before, "the hosts, afterwards")
     return r
@@ -124,11 +124,11 @@ def test_host_that_crashes_while_measuring_is_named_and_the_rest_is_merged():
         before = testbed.states()
         duration_s = 6
         run = testbed.start(connections=500, rate=500, duration=duration_s, client_options="--arrival constant")
-        moment = testbed.wait_for_start("c2", 2)
+        moment = run.wait_for_start("c2", 2)
         testbed.call("crash", "c2")
         with stall_may_spoil():
             check(time.time() < moment + duration_s, "that was while measuring")
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
         check("c2 was lost while measuring: it did not answer\n" in r.out, r.out)

@@ -38,7 +38,7 @@ def test_crash_while_connecting():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed, client_options="--arrival constant --connect-rate 50")  # 10 s
-        testbed.wait_for_file("c2", "run.err")
+        run.wait_for_file("c2", "run.err")
         time.sleep(3)
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "connecting", 120)
@@ -49,7 +49,7 @@ def test_crash_while_measuring():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        testbed.wait_for_start("c2", 3)
+        run.wait_for_start("c2", 3)
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "measuring", 120)
         made_good(testbed, before, "boot")
@@ -59,7 +59,7 @@ def test_crash_while_collecting():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        testbed.wait_for_file("srv", "rc")
+        run.wait_for_file("srv", "rc")
         testbed.call("crash", "c2")
         end_of(run, testbed, before, "collecting", 120)
         made_good(testbed, before, "boot")
@@ -69,7 +69,7 @@ def test_cut_while_measuring():
     with Testbed(4) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        testbed.wait_for_start("c2", 3)
+        run.wait_for_start("c2", 3)
         testbed.call("cut", "c2")
         r = end_of(run, testbed, before, "measuring", 120)
         check("c2 is not reverted: it does not answer; it reverts itself" in r.out, r.out)
@@ -81,13 +81,13 @@ def test_hosts_that_all_were_cut_off_for_a_while_are_reverted():
     with Testbed(1) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        testbed.wait_for_start("c1", 3)
+        run.wait_for_start("c1", 3)
         for host in testbed.hosts:
             testbed.call("cut", host)
         wait_for(lambda: run.text().count("UNREACHABLE") >= len(testbed.hosts), "the loss of all", 120)
         for host in testbed.hosts:
             testbed.call("heal", host)
-        r = run.wait(120)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         for host in testbed.hosts:
             check(f"{host} was lost while measuring: it did not answer\n" in r.out, r.out)
@@ -101,7 +101,7 @@ def test_host_that_hangs_is_left_out():
         testbed.call("in", "c2", "sh", "-c", "printf '#!/bin/sh\nexec sleep 40\n' >/tmp/base64 && chmod +x /tmp/base64 &&"
                      "mount --bind /tmp/base64 /usr/bin/base64")
         testbed.environment["ANSIBLE_TASK_TIMEOUT"] = "15"
-        r = a_run(testbed).wait(120)
+        r = a_run(testbed).wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("c2 failed while checking: Copy the setup scripts: " in r.out, r.out)
         check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], "merged")
@@ -113,10 +113,10 @@ def test_server_that_crashes_is_named():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        testbed.wait_for_file("srv", "pid")
-        testbed.wait_for_start("c1", 3)
+        run.wait_for_file("srv", "pid")
+        run.wait_for_start("c1", 3)
         testbed.call("crash", "srv")
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("srv was lost while measuring: it did not answer\n" in r.out, r.out)
         check_equal(r.result("all")["verdict"], "SUSPECT", "what the clients saw")
@@ -129,7 +129,7 @@ def test_hosts_untune_themselves_when_the_controller_dies():
         limit_s = 60
         run = a_run(testbed, duration=25, connect_timeout=20, collect_timeout=10, time_limit=limit_s)
         for client in CLIENTS:
-            testbed.wait_for_file(client, "start")
+            run.wait_for_file(client, "start")
         run.kill()
         tuned_s = [int(testbed.call("in", host, "sh", "-c", "stat -c %Z /run/tcpscaler/*.state")) for host in testbed.hosts]
         sysctls = {host: [line for line in lines if line.startswith("net.")] for host, lines in before.items()}
@@ -156,7 +156,7 @@ def test_plan_that_says_stop_ends_the_run_before_it_begins():
         with open(testbed.inventory, "w") as f:
             f.write(text.replace("sources: 10.77.12.1-3,", "sources: 10.77.12.1, source_ports: 20000-20099,"))
         run = a_run(testbed)
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("the plan says stop on c2\n" in r.out, r.out)
         check(re.search(r"source tuples +100 +500 +stop", r.out), r.out)
@@ -168,10 +168,10 @@ def test_fewer_than_min_clients_end_the_run():
     with Testbed(3) as testbed:
         before = testbed.states()
         run = a_run(testbed, min_clients=3, client_options="--connect-rate 50")
-        testbed.wait_for_file("c2", "run.err")
+        run.wait_for_file("c2", "run.err")
         time.sleep(3)
         testbed.call("crash", "c2")
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("2 clients are connected, min_clients is 3\n" in r.out, r.out)
         check("Announce the start time" not in r.out, "the load did not begin")
@@ -207,11 +207,11 @@ def test_client_that_ends_late_is_waited_for():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed)
-        testbed.wait_for_start("c2", 2)
+        run.wait_for_start("c2", 2)
         signal_program(testbed, "c2", "STOP")
         time.sleep(4 + 35)
         signal_program(testbed, "c2", "CONT")
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 0, f"exit code: {r.out}")
         check_equal([i["name"] for i in r.result("all")["instances"]], ["c1", "c2"], "merged")
         testbed.check_states(before, "all hosts")
@@ -222,11 +222,11 @@ def test_client_that_misses_a_goal_is_named_and_merged():
     goals = {"client_options": "--arrival constant --assert 'p90<500ms,p50<1h'", "may_be_suspect": True}
     with Testbed(2) as testbed:
         run = a_run(testbed, **goals)
-        testbed.wait_for_start("c2", 2)
+        run.wait_for_start("c2", 2)
         signal_program(testbed, "srv", "STOP")
         time.sleep(3)
         signal_program(testbed, "srv", "CONT")
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         for host in "c1", "c2":
             of = r.result(host)["queries"]["scheduled"]
@@ -239,9 +239,9 @@ def test_client_that_does_not_end_is_named_and_killed():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed, collect_timeout=5)
-        testbed.wait_for_start("c2", 2)
+        run.wait_for_start("c2", 2)
         signal_program(testbed, "c2", "STOP")
-        r = run.wait(600)
+        r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         check("c2 failed while measuring: Wait for the end: still running 5 s after the end: raise collect_timeout\n"
               in r.out, r.out)

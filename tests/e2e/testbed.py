@@ -6,6 +6,8 @@ from harness import *
 SCRIPT = os.path.join(SOURCE_DIR, "tests", "fleet", "testbed.sh")
 FLEET = os.path.join(SOURCE_DIR, "fleet")
 REMOTE = "/var/tmp/tcpscaler-fleet"
+# A run takes half a minute on an idle machine; beside fifteen other tests on two CPUs it has taken three.
+HANGS_AFTER_S = 900
 
 # What tuning changes: sysctls, addresses, routes and rules; not what the kernel counts.
 KERNEL_STATE = """
@@ -98,20 +100,9 @@ class Testbed:
         return subprocess.run([SCRIPT, "in", host, "test", "-e", f"{REMOTE}/{name}"], env=self.environment,
                               capture_output=True).returncode == 0
 
-    def wait_for_file(self, host, name):
-        """Waits in the host until the run's directory has this file: each question from here would take five processes."""
-        self.call("in", host, "timeout", "120", "sh", "-c", f"until [ -e {REMOTE}/{name} ]; do sleep 0.1; done")
-
     def says(self, host):
         """What the program on the host says."""
         return self.call("in", host, "cat", f"{REMOTE}/run.err")
-
-    def wait_for_start(self, host, seconds):
-        """Waits until this many seconds after the announced start time, and returns that."""
-        self.wait_for_file(host, "start")
-        moment = float(self.call("in", host, "cat", f"{REMOTE}/start"))
-        time.sleep(max(0, moment + seconds - time.time()))
-        return moment
 
     def ssh_sessions(self):
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
@@ -124,12 +115,13 @@ class Testbed:
         settings["client_options"] = f"--pace sleep {settings.get('client_options', '')}"
         return Run(self, arguments, settings)
 
-    def run(self, *arguments, timeout=180, **settings):
-        return self.start(*arguments, **settings).wait(timeout)
+    def run(self, *arguments, **settings):
+        return self.start(*arguments, **settings).wait()
 
 
 class Run:
     def __init__(self, testbed, arguments, settings):
+        self.testbed = testbed
         self.log = temp_path("ansible.log")
         self.begin = time.monotonic()
         with open(self.log, "w") as out:
@@ -141,12 +133,31 @@ class Run:
         with open(self.log) as f:
             return f.read()
 
-    def wait(self, timeout):
+    def wait_for_file(self, host, name):
+        """Waits until the run's directory on the host has this file. Each question from here would take five processes, so
+        it is asked there."""
+        asking = spawn([SCRIPT, "in", host, "sh", "-c", f"until [ -e {REMOTE}/{name} ]; do sleep 0.1; done"],
+                       env=self.testbed.environment, start_new_session=True)
         try:
-            self.code = self.process.wait(timeout)
+            wait_for(lambda: asking.poll() is not None or self.process.poll() is not None, f"{name} on {host}", HANGS_AFTER_S)
+            check_equal(asking.poll(), 0, f"{name} on {host}, before the end of {self.text()}")
+        finally:
+            if asking.poll() is None:
+                stop_group(asking)
+
+    def wait_for_start(self, host, seconds):
+        """Waits until this many seconds after the announced start time, and returns that."""
+        self.wait_for_file(host, "start")
+        moment = float(self.testbed.call("in", host, "cat", f"{REMOTE}/start"))
+        time.sleep(max(0, moment + seconds - time.time()))
+        return moment
+
+    def wait(self, deadline_s=HANGS_AFTER_S):
+        try:
+            self.code = self.process.wait(deadline_s)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError(f"not over after {timeout} s: {self.text()}")
+            raise AssertionError(f"not over after {deadline_s} s: {self.text()}")
         self.seconds = time.monotonic() - self.begin
         self.out = self.text()
         found = re.search(r"^ +results: (\S+)", self.out, re.M)
