@@ -14,7 +14,7 @@ FEW = ["-r", 200, "-t", 0.3]
 
 def openssl(*arguments):
     need_program("openssl")
-    r = subprocess.run(["openssl", *arguments], capture_output=True, text=True, timeout=100)
+    r = subprocess.run(["openssl", *arguments], capture_output=True, text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, f"openssl {arguments}: {r.stderr}")
     return r.stdout
 
@@ -69,7 +69,7 @@ def check_all_refused(result, outcome):
 
 def python_client(ca, port):
     context = ssl.create_default_context(cafile=ca.cert)
-    return context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=100),
+    return context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=HANGS_S),
                                server_hostname="localhost")
 
 

@@ -60,7 +60,7 @@ def read(*path):
 
 def run_program(path, *arguments, **options):
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **options.pop("env", {})}
-    return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=600, env=environment, **options)
+    return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=HANGS_S, env=environment, **options)
 
 
 # --- without a build ---
@@ -203,7 +203,7 @@ def test_occupied_cpu_is_free_again_after_a_crash():
     crash = (f"import os, signal, sys; sys.path.append({BENCH!r}); import occupy\n"
              "with occupy.occupied(max(os.sched_getaffinity(0)), 1) as pid:\n"
              "    print(pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)")
-    r = subprocess.run([sys.executable, "-c", crash], stdout=subprocess.PIPE, text=True, timeout=100)
+    r = subprocess.run([sys.executable, "-c", crash], stdout=subprocess.PIPE, text=True, timeout=HANGS_S)
     wait_for(lambda: has_ended(int(r.stdout)), "its end")
 
 

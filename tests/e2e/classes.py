@@ -199,7 +199,7 @@ def test_classes_of_a_closed_loop_have_their_own_intervals():
 
 def test_rate_of_all_can_be_changed_and_the_number_of_connections_not():
     server, control = Server(), control_path()
-    client = Client("-p", server.port, "-c", 10, "-r", 100, "-t", 600, "--stats-interval", "200ms", "--control", control,
+    client = Client("-p", server.port, "-c", 10, "-r", 100, "-t", 3600, "--stats-interval", "200ms", "--control", control,
                     "--class", "name=a,share=80%", "--class", "name=b,share=20%", "127.0.0.1")
     wait_until_running(client)
     refused = ask(control, "/connections/start?n=5", status=409)
@@ -335,7 +335,7 @@ def test_bad_classes_are_refused_before_anything_is_opened():
     for words, part in ((["--class", "name=a"], "share"), (["--class", "name=a,share=50%"], "add up to 50%"),
                         (["--class", "name=a,share=100%,query-file=/nonexistent"], "/nonexistent"),
                         (["--class", "name=a,share=100%,qname=a..b"], "a..b"), (["--config", two_names], "give only one")):
-        r = subprocess.run([TCPCLIENT, "-p", "1", *words, "127.0.0.1"], capture_output=True, text=True, timeout=100)
+        r = subprocess.run([TCPCLIENT, "-p", "1", *words, "127.0.0.1"], capture_output=True, text=True, timeout=HANGS_S)
         check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"{words}: {r.stderr}")
         check(part in r.stderr, f"no '{part}' in {r.stderr}")
 
@@ -375,7 +375,7 @@ def test_classes_are_shown_added_up_and_on_the_page():
 
 
 def tcpreport(*arguments):
-    r = subprocess.run([TCPREPORT, *arguments], capture_output=True, text=True, timeout=100)
+    r = subprocess.run([TCPREPORT, *arguments], capture_output=True, text=True, timeout=HANGS_S)
     check(r.returncode in (0, 3), r.stderr)
     return r
 

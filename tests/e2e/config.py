@@ -10,7 +10,7 @@ PROFILES = ["connscale-200k", "tcpscaler-300k", "subscribers-200k"]
 
 def settings(program, *arguments, **environment):
     """What --print-config prints, without its comments."""
-    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=100,
+    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=HANGS_S,
                        env={**os.environ, **environment})
     check_equal((r.returncode, r.stderr), (0, ""), f"result of {arguments} --print-config")
     return [line for line in r.stdout.splitlines() if line and not line.startswith("#")]
@@ -28,7 +28,7 @@ def test_a_printed_configuration_runs_as_its_command_line_did():
     with Server("--protocol", "ping") as server:
         target = f"127.0.0.1:{server.port}"
         text = subprocess.run([TCPCLIENT, *arguments, target, "--print-config"], capture_output=True, text=True,
-                              timeout=100).stdout
+                              timeout=HANGS_S).stdout
         by_flags = run_client(*arguments, target)
         by_file = run_client("--config", write("client.conf", text))
         changed = run_client("--config", write("client.conf", text), "--seed", 8)
@@ -62,7 +62,7 @@ def test_nothing_is_taken_from_the_environment():
 def test_profiles_are_what_the_guide_says():
     with open(os.path.join(SOURCE_DIR, "docs", "config.md")) as f:
         guide = f.read()
-    listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=100).stdout
+    listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=HANGS_S).stdout
     check_equal([line.split()[0] for line in listed.splitlines()], PROFILES, "--profile list")
     for line in listed.splitlines():
         name, summary = line.split(maxsplit=1)
@@ -116,7 +116,7 @@ def test_bad_files_are_refused_with_one_line():
         for text, where in (("\nthreads = none\n", ":2: threads: invalid value 'none'"), ("thread = 5\n", ":1: thread: unknown option"),
                             ("threads 5", ":1: missing '='"), ("threads = 5\0\n", "not a text file"), ("#" * 70000, "File too large")):
             path = write("bad.conf", text)
-            r = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=100)
+            r = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=HANGS_S)
             check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"result; stderr: {r.stderr}")
             check(where in r.stderr and path in r.stderr, f"'{where}' in: {r.stderr}")
 

@@ -189,7 +189,7 @@ def test_changes_by_the_hundred_are_all_accounted_for():
     run = Steered("-c", 50, "-r", 500, "--max-connections", 100)
     connection = http.client.HTTPConnection("localhost")
     answers = {200: 0, 429: 0}
-    end = time.monotonic() + 120  # however long the threads take to follow
+    end = time.monotonic() + HANGS_S  # however long the threads take to follow
     while answers[200] < 200 and time.monotonic() < end:
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(run.at_client[5:])
@@ -252,7 +252,7 @@ def test_server_closes_its_oldest_and_pauses_accepting():
     server = Server("--threads", 1, "--control", at)
 
     def connect():
-        return socket.create_connection(("127.0.0.1", server.port), timeout=100)
+        return socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
 
     sockets = [connect() for _ in range(5)]
     for s in sockets:
@@ -271,12 +271,12 @@ def test_server_closes_its_oldest_and_pauses_accepting():
         pass
     check_equal([echo(s) for s in sockets[2:]], [b"x"] * 3, "connections are served in a pause")
     ask(at, "/resume")
-    late.settimeout(60)
+    late.settimeout(HANGS_S)
     check_equal(late.recv(1), b"y", "answered after it")
     for target in ("/rate?qps=1", "/connections/start?n=1"):
         ask(at, target, status=404)
     ask(at, "/stop")
-    check_equal(server.process.wait(30), 0, "exit code")
+    check_equal(server.process.wait(HANGS_S), 0, "exit code")
     server.stop()
     check_equal((server.result["accepted"], server.result["active"], server.result["closed"]),
                 (6, 4, {"run/finished": 2}), "accepted, active, closed")

@@ -14,7 +14,7 @@ def test_token_is_wanted_and_its_file_private():
     for mode, text, contains in ((0o644, TOKEN, "chmod 600"), (0o600, "short", "16 to 256"),
                                  (0o600, "", "16 to 256"), (0o600, "with a blank in the token", "16 to 256")):
         r = subprocess.run([TCPSERVER, "--control", control_path(), "--control-token", token_file(mode, text),
-                            "0"], capture_output=True, text=True, timeout=100)
+                            "0"], capture_output=True, text=True, timeout=HANGS_S)
         check_equal(r.returncode, 2, f"exit code for {oct(mode)} '{text}'")
         check(contains in r.stderr, r.stderr)
     path, port = token_file(), free_port()
@@ -53,7 +53,7 @@ def test_status_codes():
                 ("GET", "/stats", ("-H", "X-Large: " + "x" * 20000), 400)):
             check_equal(curl(at, method, target, *arguments)[0], want, f"{method} {target} {arguments}"[:90])
         allowed = subprocess.run(["curl", "-si", "-X", "PUT", f"http://{at}/stop"], capture_output=True,
-                                 text=True, timeout=100)
+                                 text=True, timeout=HANGS_S)
         check("Allow: POST" in allowed.stdout, allowed.stdout)
 
 
@@ -82,7 +82,7 @@ def test_unix_socket_is_private_and_goes_with_its_program():
     path = at[5:]
     with Server("--control", at) as server:
         check_equal(stat.S_IMODE(os.stat(path).st_mode), 0o600, "mode")
-        again = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=100)
+        again = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=HANGS_S)
         check_equal(again.returncode, 2, "exit code of a second one there")
         check("in use" in again.stderr, again.stderr)
         stats(at)
@@ -96,7 +96,7 @@ def test_unix_socket_is_private_and_goes_with_its_program():
         stats(at)
     with open(path, "w"):
         pass
-    r = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=100)
+    r = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=HANGS_S)
     check_equal((r.returncode, os.path.exists(path)), (2, True), "what is no socket is left alone")
 
 
@@ -106,7 +106,7 @@ def test_other_addresses_need_a_token():
                                   ("localhost", "ADDR:PORT"), ("unix:", "path"),
                                   ("unix:" + "x" * 200, "path"), ("unix:/nonexistent/x", "/nonexistent")):
             r = subprocess.run([program, "-q", "--control", address, operand], capture_output=True, text=True,
-                               timeout=100)
+                               timeout=HANGS_S)
             check_equal(r.returncode, 2, f"exit code of {program} --control {address}")
             lines = r.stderr.splitlines()
             check(len(lines) == 1 and "--control" in lines[0] and contains in lines[0], r.stderr)
@@ -116,7 +116,7 @@ def test_other_addresses_need_a_token():
 
 def raw(address, data, wait_s=0.0):
     """The answer to these bytes."""
-    with socket.create_connection(address, timeout=100) as s:
+    with socket.create_connection(address, timeout=HANGS_S) as s:
         answer = b""
         try:
             s.sendall(data)
@@ -159,7 +159,7 @@ def test_abuse_changes_nothing():
     port = free_port()
     run = Steered("-c", 100, "-r", 2000, control=f"127.0.0.1:{port}")
     address = ("127.0.0.1", port)
-    slow = [socket.create_connection(address, timeout=100) for _ in range(20)]
+    slow = [socket.create_connection(address, timeout=HANGS_S) for _ in range(20)]
     for s in slow:
         s.sendall(b"GET /stats HT")
     for garbage in (b"\x00" * 1000, b"\r\n\r\n", os.urandom(5000) + b"\r\n\r\n", b"GET\r\n\r\n",
@@ -244,11 +244,11 @@ def test_half_read_requests_are_answered_though_the_port_is_full():
     port = free_port()
     address = ("127.0.0.1", port)
     with Server("--control", f"127.0.0.1:{port}", prefix=under_fd_limit(100)):
-        asking = [socket.create_connection(address, timeout=100) for _ in range(100 // 8 - 1)]
+        asking = [socket.create_connection(address, timeout=HANGS_S) for _ in range(100 // 8 - 1)]
         for s in asking:
             s.sendall(b"GET /stats HTTP/1.1\r\nHost: local")
-        silent = socket.create_connection(address, timeout=100)  # the newest: closed if nothing older may be
-        with socket.create_connection(address, timeout=100) as waiting:
+        silent = socket.create_connection(address, timeout=HANGS_S)  # the newest: closed if nothing older may be
+        with socket.create_connection(address, timeout=HANGS_S) as waiting:
             waiting.sendall(b"GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
             ended, _, _ = select.select([*asking, silent], [], [], 100)
             for s in asking:
@@ -269,7 +269,7 @@ def test_strangers_at_an_open_address_get_nothing():
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "--control", control, "--stats-interval", "200ms", "127.0.0.1")
         wait_until_running(client)
         before = rss_bytes(server.pid)
-        slow = [socket.create_connection(address, timeout=100) for _ in range(n_slow)]
+        slow = [socket.create_connection(address, timeout=HANGS_S) for _ in range(n_slow)]
         for s in slow:
             s.sendall(b"POST /stop HTTP/1.1\r\nX: " + b"y" * 8000)
         guesses = [TOKEN[:i] + chr(0x21 + i) + TOKEN[i + 1:] for i in range(24)] + [TOKEN[:-1], TOKEN + "x", "", "\xff"]

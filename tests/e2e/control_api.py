@@ -15,7 +15,7 @@ def curl(address, method, target, *arguments):
     socket_of = ["--unix-socket", address[5:]] if address.startswith("unix:") else []
     host = "localhost" if socket_of else address
     r = subprocess.run(["curl", "-sS", "--max-time", "20", "-X", method, "-w", "\n%{http_code}", *socket_of,
-                        *arguments, f"http://{host}{target}"], capture_output=True, text=True, timeout=60)
+                        *arguments, f"http://{host}{target}"], capture_output=True, text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, f"curl's exit code for {target}; stderr: {r.stderr}")
     body, code = r.stdout.rsplit("\n", 1)
     return int(code), body
@@ -30,7 +30,7 @@ def ask(address, target, method="POST", status=200):
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
-        super().__init__("localhost", timeout=20)
+        super().__init__("localhost", timeout=HANGS_S)
         self.path = path
 
     def connect(self):
@@ -41,7 +41,8 @@ class UnixConnection(http.client.HTTPConnection):
 
 def get_stats(address):
     """Status and body."""
-    connection = UnixConnection(address[5:]) if address.startswith("unix:") else http.client.HTTPConnection(address, timeout=20)
+    is_unix = address.startswith("unix:")
+    connection = UnixConnection(address[5:]) if is_unix else http.client.HTTPConnection(address, timeout=HANGS_S)
     try:
         connection.request("GET", "/stats")
         response = connection.getresponse()
@@ -91,7 +92,7 @@ class Steered:
         r = self.client.wait()
         check_conservation(r)
         ask(self.at_server, "/stop")
-        check_equal(self.server.process.wait(30), 0, "the server's exit code")
+        check_equal(self.server.process.wait(HANGS_S), 0, "the server's exit code")
         self.server.stop()
         return r, self.server.result
 

@@ -16,7 +16,7 @@ def test_metrics_are_well_formed():
     for address in (run.at_client, run.at_server):
         text, _ = metrics(address)
         r = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True,
-                           timeout=60)
+                           timeout=HANGS_S)
         check_equal((r.returncode, r.stdout + r.stderr), (0, ""), "promtool on the text form")
         check("# EOF" not in text, "the text form has no end")
         check(metrics(address, "-H", f"Accept: {OPENMETRICS}")[0].endswith("# EOF\n"), "OpenMetrics has one")
@@ -77,7 +77,7 @@ def test_handshakes_and_proxy_headers_are_in_the_metrics_of_both_sides():
 def query(port, expression):
     """The sum that Prometheus has."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": f"sum({expression})"})
-    with urllib.request.urlopen(url, timeout=100) as answer:
+    with urllib.request.urlopen(url, timeout=HANGS_S) as answer:
         result = json.load(answer)["data"]["result"]
     return float(result[0]["value"][1]) if result else None
 

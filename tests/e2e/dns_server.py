@@ -121,7 +121,7 @@ class DnsServer:
         check(self.process.poll() is None, open(self.log.name).read())
         try:
             # long enough that no query is given up and then counted all the same
-            with socket.create_connection((self.address, self.port), timeout=100) as s:
+            with socket.create_connection((self.address, self.port), timeout=HANGS_S) as s:
                 s.sendall(query_bytes(1))
                 return len(s.recv(512)) > 12
         except OSError:
@@ -130,7 +130,7 @@ class DnsServer:
     def statistics(self):
         """What the server counts itself: {name: number}."""
         said = subprocess.run([f"{self.program}-control", "-c", self.configuration, "stats_noreset"],
-                              env=self.environment, capture_output=True, text=True, timeout=100)
+                              env=self.environment, capture_output=True, text=True, timeout=HANGS_S)
         check_equal(said.returncode, 0, f"{self.program}-control: {said.stdout} {said.stderr}")
         return {name: float(number) for name, number in
                 (line.split("=") for line in said.stdout.splitlines() if "num" in line)}

@@ -151,12 +151,12 @@ def first_message(run):
     """What a client writes first, in one message."""
     received = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(100)
+        listener.settimeout(HANGS_S)
 
         def serve():
             s, _ = listener.accept()
             with s:
-                s.settimeout(100)
+                s.settimeout(HANGS_S)
                 received.append(s.recv(512))
 
         thread = threading.Thread(target=serve)
@@ -170,7 +170,7 @@ def first_message(run):
 def kdigs_message(*arguments):
     return first_message(lambda port: subprocess.run(
         ["kdig", "@127.0.0.1", "-p", str(port), "+tcp", "+noadflag", "+retry=0", "+time=10", *arguments],
-        capture_output=True, timeout=100))
+        capture_output=True, timeout=HANGS_S))
 
 
 def our_message(*options):

@@ -18,7 +18,7 @@ class FaultServer:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=100)
+        out, _ = self.process.communicate(timeout=HANGS_S)
         return json.loads(out)
 
 
@@ -46,5 +46,5 @@ class Wire:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=100)
+        out, _ = self.process.communicate(timeout=HANGS_S)
         return json.loads(out)

@@ -46,7 +46,7 @@ def frozen_run(protocol, connections, *arguments):
             rss.append(rss_bytes(client.pid))
         server.process.send_signal(signal.SIGCONT)
         time.sleep(after_s)  # at least until nothing more is due: a query that timed out is still owed its answer
-        wait_for(lambda: is_idle(server), "the server to catch up", 200)
+        wait_for(lambda: is_idle(server), "the server to catch up")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)

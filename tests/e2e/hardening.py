@@ -21,7 +21,7 @@ ENDBR64 = "f3 0f 1e fa"
 
 
 def output_of(*argv):
-    r = subprocess.run(argv, capture_output=True, text=True, timeout=600, env={**os.environ, "LC_ALL": "C"})
+    r = subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, env={**os.environ, "LC_ALL": "C"})
     check_equal(r.returncode, 0, f"{argv}: {r.stderr}")
     return r.stdout
 
@@ -63,7 +63,7 @@ def test_a_binary_without_them_is_noticed():
     path = temp_path("control")
     cet = ["-fcf-protection=none"] if platform.machine() == "x86_64" else []
     subprocess.run(["cc", "-w", *WITHOUT, *cet, "-x", "c", "-o", path, "-"], input=CONTROL, text=True, check=True,
-                   timeout=600)
+                   timeout=HANGS_S)
     check_equal([name for name, there in find(path).items() if there], [], f"found in {path}")
 
 

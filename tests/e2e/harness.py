@@ -111,7 +111,7 @@ def german():
     """The environment of a locale whose decimal point is a comma."""
     need_program("localedef")
     directory = os.path.dirname(temp_path("x"))
-    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{directory}/de_DE.UTF-8"], check=True, timeout=100)
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{directory}/de_DE.UTF-8"], check=True, timeout=HANGS_S)
     return {**os.environ, "LOCPATH": directory, "LC_ALL": "de_DE.UTF-8"}
 
 
@@ -149,7 +149,7 @@ class Client:
         with open(self.err_path) as f:
             return f.read()
 
-    def wait(self, timeout=120):
+    def wait(self, timeout=HANGS_S):
         try:
             out, _ = self.process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -161,7 +161,7 @@ class Client:
                             time.monotonic() - self.begin)
 
 
-def run_client(*arguments, timeout=120, **options):
+def run_client(*arguments, timeout=HANGS_S, **options):
     """Its rows on stdout are all read, however late."""
     every_row = ["--raw-full", "block"] if "-R" in arguments else []
     return Client(*every_row, *arguments, **options).wait(timeout)

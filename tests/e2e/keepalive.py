@@ -33,7 +33,7 @@ def unbounds_tcp_queries(server):
 
 def binds(server):
     """(requests over TCP, connections accepted, among them the one that asks)."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.control}/json/v1", timeout=100) as f:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.control}/json/v1", timeout=HANGS_S) as f:
         statistics = json.load(f)
     return statistics["nsstats"].get("ReqTCP", 0), statistics["sockstats"]["TCP4Accept"]
 
@@ -45,7 +45,7 @@ def binds_after_the_first_query(server):
 
 def knots_tcp_queries(server):
     said = subprocess.run(["knotc", "-c", server.configuration, "stats", "mod-stats.request-protocol"],
-                          env=server.environment, capture_output=True, text=True, timeout=100)
+                          env=server.environment, capture_output=True, text=True, timeout=HANGS_S)
     check_equal(said.returncode, 0, f"knotc: {said.stdout} {said.stderr}")
     return sum(int(n) for n in re.findall(r"\[tcp4\] = (\d+)", said.stdout))
 

@@ -76,7 +76,7 @@ class Balancer:
         check(self.process.poll() is None, self.said())
         try:
             # without a header it is closed, and the server never hears of it
-            socket.create_connection(("127.0.0.1", self.port), timeout=20).close()
+            socket.create_connection(("127.0.0.1", self.port), timeout=HANGS_S).close()
             return True
         except OSError:
             return False

@@ -90,7 +90,7 @@ def test_peer_that_never_reads_holds_one_buffer_and_no_more():
         stats(control)
         before, sockets = exact_rss_bytes(server.pid), []
         for _ in range(N_DEAF):
-            sockets.append(socket.create_connection(("127.0.0.1", server.port), timeout=100))
+            sockets.append(socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S))
             sockets[-1].setblocking(False)
         stuff(sockets, 50, control)
         each = (exact_rss_bytes(server.pid) - before) / N_DEAF
@@ -105,7 +105,7 @@ def test_peer_that_never_reads_holds_one_buffer_and_no_more():
 def socket_bytes(port):
     """Kernel memory of the sockets at this local port, by what ss prints of each."""
     r = subprocess.run(["ss", "-tmnH", "state", "established", "sport", "=", str(port)], capture_output=True,
-                       text=True, timeout=100)
+                       text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, f"ss: {r.stderr}")
     return sum(int(n) for n in re.findall(r"[(,][rtfwo](\d+)", r.stdout))
 
@@ -114,7 +114,7 @@ def kernel_bytes_of_the_deaf(*arguments):
     """What the server's socket of a peer that never reads holds when it is full."""
     control = control_path()
     with Server("--threads", 1, "--control", control, *arguments) as server:
-        sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=100) for _ in range(N_DEAF_SOCKETS)]
+        sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S) for _ in range(N_DEAF_SOCKETS)]
         for s in sockets:
             s.setblocking(False)
         stuff(sockets, 50, control)

@@ -81,7 +81,7 @@ def check_gone(nights):
 
 def test_the_deadline_stops_what_was_started():
     nights = Nights(deadline="5s", server="bin/server", server_ready="ready")
-    write(f"{nights.bin}/server", "#!/bin/sh\necho $$ >\"$FAKE/server\"\necho ready\nexec sleep 600\n")
+    write(f"{nights.bin}/server", "#!/bin/sh\necho $$ >\"$FAKE/server\"\necho ready\nexec sleep 3600\n")
     write(nights.file("hang"), "")
     begin = time.monotonic()
     nights.run(2, "INCONCLUSIVE: the deadline (5s) has passed")
@@ -141,12 +141,12 @@ def test_mail_by_sendmail_is_refused_without_new_privileges():
     need_program("setpriv")
     nights = Nights(mail_to="someone@example.com", sendmail="/usr/sbin/sendmail -x")
     run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
-                         text=True, timeout=100, env={**os.environ, "FAKE": nights.directory})
+                         text=True, timeout=HANGS_S, env={**os.environ, "FAKE": nights.directory})
     check_equal((run.returncode, "OnFailure=" in run.stderr, nights.all()), (3, True, []), run.stderr)
     nights.configure(mail_to="someone@example.com", sendmail="bin/sendmail")
     nights.queue(*valid_runs(2))
     run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
-                         text=True, timeout=600, env={**os.environ, "FAKE": nights.directory,
+                         text=True, timeout=HANGS_S, env={**os.environ, "FAKE": nights.directory,
                                                      "PATH": f"{nights.bin}:{os.environ['PATH']}"})
     check_equal((run.returncode, run.stderr), (2, ""), "the control: another mailer")
 

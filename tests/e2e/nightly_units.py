@@ -59,10 +59,10 @@ def test_the_crontab_is_accepted():
     path = f"{SOURCE_DIR}/docs/nightly.crontab"
     with open(path) as f:
         text = f.read()
-    r = subprocess.run(["crontab", "-n", path], capture_output=True, text=True, timeout=100)
+    r = subprocess.run(["crontab", "-n", path], capture_output=True, text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, f"crontab -n: {r.stderr}")
     bad = write(temp_path("crontab"), text.replace("17 3 ", "17 25 "))
-    r = subprocess.run(["crontab", "-n", bad], capture_output=True, text=True, timeout=100)
+    r = subprocess.run(["crontab", "-n", bad], capture_output=True, text=True, timeout=HANGS_S)
     check(r.returncode != 0 and "bad hour" in r.stderr, f"the control: {r.stderr}")
     check(" tcpscaler-nightly /" in text.splitlines()[-1], text)
 
@@ -80,7 +80,7 @@ def verify_units(changes):
             text = text.replace(old, new)
         write(f"{directory}/{name}", text)
     r = subprocess.run(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))],
-                       capture_output=True, text=True, timeout=600)
+                       capture_output=True, text=True, timeout=HANGS_S)
     return r.returncode, r.stdout + r.stderr
 
 
@@ -120,7 +120,7 @@ FAKE_SYSTEMCTL = """#!/bin/sh
 
 
 def mail_failure(nights, *arguments, **environment):
-    return subprocess.run([FAILED, *arguments], capture_output=True, text=True, timeout=100,
+    return subprocess.run([FAILED, *arguments], capture_output=True, text=True, timeout=HANGS_S,
                           env={**os.environ, "FAKE": nights.directory, "PATH": f"{nights.bin}:{os.environ['PATH']}",
                                **environment})
 

@@ -64,7 +64,7 @@ def test_a_host_that_gets_slower_during_the_night_is_no_regression():
     nights, _, results = night_in_turns(slower, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs")
     names = [write(nights.file(f"{i}.json"), json.dumps(result)) for i, result in enumerate(results)]
     blocks = subprocess.run([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]],
-                            capture_output=True, text=True, timeout=600)
+                            capture_output=True, text=True, timeout=HANGS_S)
     check(blocks.stdout.startswith("REGRESSION: response p50 +"), f"the control: one after the other, {blocks.stdout}")
 
 
@@ -246,7 +246,7 @@ def series(nights, noise, days, effect=0.0):
         nights.day(day)
         nights.queue(*[(synthetic(noise, of_night, effect), 0) for _ in range(10)])
         process = nights.start()
-        out, err = process.communicate(timeout=600)
+        out, err = process.communicate(timeout=HANGS_S)
         check((out, err) == ("", "") or process.returncode != 0, f"a PASS says {out}{err}")
         codes.append(process.returncode)
     return codes

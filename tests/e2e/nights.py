@@ -16,7 +16,7 @@ NIGHTLY = os.path.join(SOURCE_DIR, "scripts/nightly.sh")
 # Each run is a line of $FAKE/runs.
 FAKE_CLIENT = """#!/bin/sh
 arguments=$*
-[ ! -e "$FAKE/hang" ] || case " $* " in *" --json "*) echo $$ >"$FAKE/pid"; exec sleep 600 ;; esac
+[ ! -e "$FAKE/hang" ] || case " $* " in *" --json "*) echo $$ >"$FAKE/pid"; exec sleep 3600 ;; esac
 case " $* " in
 *" --plan "*) echo "the plan"; exit "$(cat "$FAKE/plan")" ;;
 esac

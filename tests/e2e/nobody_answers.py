@@ -138,7 +138,7 @@ def test_run_whose_first_answer_comes_after_the_timeout_ends():
     if it has looked before the answer; connections that the answer lets it open until then are attempted as well."""
     server = FaultServer("--late-proof-every", 1, "--delay-ms", 8)
     r = run_client("-p", server.port, "-c", 5, "--connect-window", 1, "--threads", 1, "--timeout", "4ms", "-r", 10, "-t", 0.2,
-                   "127.0.0.1", timeout=100)
+                   "127.0.0.1")
     server.stop()
     check_conservation(r)
     check_between(r.json["connections"]["attempted"], 1 if "gave up" in r.err else 5, 5, "attempted")

@@ -11,7 +11,7 @@ from harness import *
 def run_closed(program, closed, *arguments):
     """Through the shell: started with this stream closed."""
     command = " ".join([program, *[f"'{a}'" for a in arguments], closed])
-    return subprocess.run(["sh", "-c", f"exec {command}"], capture_output=True, text=True, timeout=60)
+    return subprocess.run(["sh", "-c", f"exec {command}"], capture_output=True, text=True, timeout=HANGS_S)
 
 
 def test_a_closed_stdout_is_refused():
@@ -58,14 +58,14 @@ def test_two_outputs_into_one_file_are_refused():
                           ["--json", "-", "--hgrm", "-"],
                           ["--json", path, "-o", os.path.join(os.path.dirname(path), ".", "out")]):
             r = subprocess.run([TCPCLIENT, "-c", "1", "-t", "0.1", *arguments, f"127.0.0.1:{server.port}"],
-                               capture_output=True, text=True, timeout=100)
+                               capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check_equal(len(r.stderr.splitlines()), 1, f"lines, {arguments}: {r.stderr}")
             check("expected a different file for each" in r.stderr, r.stderr)
         with open(path) as f:
             check_equal(f.read(), "precious", "what the file had")
         r = subprocess.run([TCPCLIENT, "-R", "--json", path, "-c", "1", "-t", "0.1", f"127.0.0.1:{server.port}"],
-                           stdout=open(link, "a"), stderr=subprocess.PIPE, text=True, timeout=100)
+                           stdout=open(link, "a"), stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
 
 
@@ -94,7 +94,7 @@ def test_dev_null_may_be_shared():
     with Server() as server:
         r = subprocess.run([TCPCLIENT, "-c", "1", "-r", "10", "-t", "0.3", "-q", "-R", "--json", "/dev/null", "--hlog",
                             "/dev/null", "--hgrm", "/dev/null", f"127.0.0.1:{server.port}"],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=100)
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
     check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
 
 
@@ -105,7 +105,7 @@ def test_tcpreport_does_not_write_over_what_it_reads():
     with open(path, "w") as f:
         json.dump(r.json, f)
     for arguments in (["--json", path, path], ["--json", path + ".new", "--hlog", path + ".new", path]):
-        m = subprocess.run([TCPREPORT, "merge", *arguments], capture_output=True, text=True, timeout=100)
+        m = subprocess.run([TCPREPORT, "merge", *arguments], capture_output=True, text=True, timeout=HANGS_S)
         check_equal(m.returncode, 2, f"exit code, {arguments}; stderr: {m.stderr}")
     with open(path) as f:
         check_equal(json.load(f), r.json, "the result")
@@ -120,7 +120,7 @@ def test_a_full_disk_under_stdout_is_said():
                     (() if program == TCPREPORT else (["--print-config"], ["--profile", "list"],
                                                       ["--plan", "--json", "-"], ["--plan"])):
                 arguments = arguments + (["127.0.0.1"] if arguments[0] == "--plan" and program == TCPCLIENT else [])
-                r = subprocess.run([program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=100)
+                r = subprocess.run([program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
                 check_equal(r.returncode, 2, f"exit code, {program} {arguments}")
                 check("No space left on device" in r.stderr, f"{program} {arguments}: {r.stderr}")
                 check_equal(len(r.stderr.splitlines()), 1, f"lines: {r.stderr}")
@@ -137,7 +137,7 @@ def test_a_full_disk_under_a_picture_is_said():
     for arguments in (["--term"], ["-o", picture]):
         with open("/dev/full", "w") as full:
             r = subprocess.run([TCPREPORT, "plot", *arguments, log], stdout=full, stderr=subprocess.PIPE, text=True,
-                               timeout=60)
+                               timeout=HANGS_S)
         check_equal(r.returncode, 3, f"exit code, {arguments}")
         check("No space left on device" in r.stderr, f"{arguments}: {r.stderr}")
 
@@ -158,7 +158,7 @@ def test_tcpreport_exits_with_3_if_an_output_is_full():
                           ["merge", "--json", "/dev/full", result], [*compare, "--json", "/dev/full", *both],
                           ["html", "-o", "/dev/full", result], [*watch, "/dev/full", str(server.pid)]):
             with open("/dev/null" if "/dev/full" in arguments else "/dev/full", "w") as out:
-                r = subprocess.run([TCPREPORT, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, timeout=100)
+                r = subprocess.run([TCPREPORT, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
             check_equal(r.returncode, 3, f"exit code, {arguments}: {r.stderr}")
             check_equal(r.stderr.count("No space left on device"), 1, f"{arguments}: {r.stderr}")
 
@@ -174,7 +174,7 @@ def test_errors_are_named_by_the_kernels_word():
         target = f"127.0.0.1:{server.port}"
         for option in ("--json", "--hlog", "--hgrm", "--connections-out"):
             r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "50", "-t", "0.3", option, "/dev/full", target],
-                               capture_output=True, text=True, timeout=100)
+                               capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '/dev/full': No space left on device" in r.stderr, r.stderr)
         r = run_client("-c", 2, "-r", 50, "-t", "0.3", "-o", "/dev/full", target)
@@ -200,7 +200,7 @@ def test_a_result_that_does_not_fit_leaves_the_old_one():
                 with open(path, "w") as f:
                     f.write("old")
                 r = subprocess.run([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path,
-                                    f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=100)
+                                    f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=HANGS_S)
                 check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
                 check("No space left on device" in r.stderr, r.stderr)
                 check_equal(read_file(path), "old", f"content of {option}")
@@ -227,7 +227,7 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
         load = [TCPCLIENT, "-q", "-c", "100", "-r", "1000", "-t", "1"]
-        r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=100)
+        r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=HANGS_S)
         check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
         with open(result) as f:
             valid = {**json.load(f), "verdict": "VALID", "reasons": []}
@@ -238,7 +238,7 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
                      [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
             with open(path, "w") as f:
                 f.write("old")
-            r = subprocess.run([*SMALL_FILES, *argv], capture_output=True, text=True, timeout=100)
+            r = subprocess.run([*SMALL_FILES, *argv], capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
             check_equal(read_file(path), "old", f"after {argv}")
 
@@ -251,13 +251,13 @@ def test_a_file_that_grows_beyond_the_limit_ends_no_run():
         for option in ("--json", "--hgrm", "--connections-out"):
             with open(path, "w") as f:
                 f.write("old")
-            r = subprocess.run([*SMALL_FILES, *load, option, path], capture_output=True, text=True, timeout=100)
+            r = subprocess.run([*SMALL_FILES, *load, option, path], capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '{path}': File too large" in r.stderr, r.stderr)
             check_equal(read_file(path), "old", f"after {option}")
         with open(temp_path("stderr"), "w+") as err:
             r = subprocess.run([*SMALL_FILES, *load, "--json", "-"], stdout=subprocess.PIPE, stderr=err, text=True,
-                               timeout=100)
+                               timeout=HANGS_S)
             check(os.fstat(err.fileno()).st_size <= 1024, "the summary is cut off")
         check(r.returncode in (0, 3), f"exit code where stderr may not grow: {r.returncode}")
         check_equal(json.loads(r.stdout)["schema"], 1, "the result")
@@ -283,7 +283,7 @@ def test_a_server_whose_snapshot_is_too_large_serves_on():
     r = run_client("-p", port, "-c", 10, "-r", 100, "-t", "0.2", "127.0.0.1")
     check_equal(r.json["connections"]["proven"], 10, "proven after the snapshot")
     server.send_signal(signal.SIGTERM)
-    check_equal(server.wait(100), 1, "exit code")
+    check_equal(server.wait(HANGS_S), 1, "exit code")
     check_equal(read_file(path), "old", "at the end")
 
 
@@ -291,7 +291,7 @@ def test_a_killed_run_leaves_the_result_of_the_one_before():
     path = temp_path("result.json")
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
-        r = subprocess.run([TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, target], timeout=100)
+        r = subprocess.run([TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, target], timeout=HANGS_S)
         check(r.returncode in (0, 3), f"exit code {r.returncode}")
         client = start_client("-c", 2, "-r", 100, "--json", path, target)
         wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(client.pid)), "connections")
@@ -311,7 +311,7 @@ def test_a_file_that_is_mounted_is_written_in_place():
     mounted = ["unshare", "-m", "sh", "-c", f'mount --bind {source} {path} && exec "$@"', "sh"]
     with Server() as server:
         r = subprocess.run([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"],
-                           capture_output=True, text=True, timeout=100)
+                           capture_output=True, text=True, timeout=HANGS_S)
     check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
     check_equal(json.loads(read_file(source))["schema"], 1, "the mounted file's result")
 
@@ -344,7 +344,7 @@ def terminal_output(term):
                 if b"running" in text and not was_interrupted:
                     client.send_signal(signal.SIGINT)
                     was_interrupted = True
-        client.wait(30)
+        client.wait(HANGS_S)
     os.close(master)
     return text
 

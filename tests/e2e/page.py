@@ -23,7 +23,7 @@ class Place:
         if path is not None:
             env["PATH"] = path
         r = subprocess.run([*prefix, self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env, capture_output=True,
-                           text=True, timeout=600)
+                           text=True, timeout=HANGS_S)
         check_equal(os.listdir(self.temporary), [], "temporary files that are left")
         return r
 

@@ -52,7 +52,7 @@ def test_reserved_ports_are_left_out_of_the_plan():
 def test_plan_opens_nothing_and_says_all_on_stdout():
     with Server() as server:
         fits = subprocess.run([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"],
-                              capture_output=True, text=True, timeout=100)
+                              capture_output=True, text=True, timeout=HANGS_S)
         server.stop()
     check_equal((fits.returncode, fits.stderr), (0, ""), "exit code and stderr of a plan that fits")
     for part in ("source tuples", "fd limit per table", "fs.file-max", "fs.epoll.max_user_watches", "kernel.threads-max",
@@ -60,7 +60,7 @@ def test_plan_opens_nothing_and_says_all_on_stdout():
         check(part in fits.stdout, f"'{part}' in: {fits.stdout}")
     check_equal(server.result["accepted"], 0, "connections")
     stops = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "100k", "127.0.0.1"],
-                           capture_output=True, text=True, timeout=100)
+                           capture_output=True, text=True, timeout=HANGS_S)
     check_equal(stops.returncode, 2, "exit code of a plan that does not fit")
     plan = json.loads(stops.stdout)
     line = next(line for line in plan["plan"] if line["limit"] == "source tuples")
@@ -93,10 +93,10 @@ def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
 
 def test_servers_plan():
     r = subprocess.run([*under_fd_limit(200), TCPSERVER, "--plan", "-c", "1000", "--threads", "2"],
-                       capture_output=True, text=True, timeout=100)
+                       capture_output=True, text=True, timeout=HANGS_S)
     check_equal(r.returncode, 2, "exit code")
     check(re.search(r"^fd limit per table +200 +[\d,]+  stop$", r.stdout, re.M), r.stdout)
-    r = subprocess.run([TCPSERVER, "--plan", "-c", "1000"], capture_output=True, text=True, timeout=100)
+    r = subprocess.run([TCPSERVER, "--plan", "-c", "1000"], capture_output=True, text=True, timeout=HANGS_S)
     check_equal((r.returncode, r.stderr), (0, ""), "exit code and stderr")
 
 
@@ -105,7 +105,7 @@ def test_privileged_port_is_named_before_the_run():
     program = temp_path("tcpclient")
     shutil.copy(TCPCLIENT, program)
     os.chmod(os.path.dirname(program), 0o755)  # another user need not be able to read the source tree
-    r = subprocess.run([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], capture_output=True, text=True, timeout=100,
+    r = subprocess.run([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], capture_output=True, text=True, timeout=HANGS_S,
                        user=65534, cwd="/")
     check_equal(r.returncode, 2, f"exit code; stderr: {r.stderr}")
     check("ip_unprivileged_port_start=500" in r.stderr, r.stderr)
@@ -123,7 +123,7 @@ def test_sources_from_a_file_and_an_interface():
         r = run_client("-p", server.port, "-c", 8, "-t", 1, "--source", f"@{path},iface:lo", "--sport",
                        "25000-25001", "--connections-out", out, "127.0.0.1", prefix=namespace.prefix)
         missing = subprocess.run([TCPCLIENT, "--source", "iface:nonesuch", "127.0.0.1"],
-                                 capture_output=True, text=True, timeout=100)
+                                 capture_output=True, text=True, timeout=HANGS_S)
     check_complete(r)
     rows = list(csv.DictReader(open(out)))
     check_equal([row["source"] for row in rows],

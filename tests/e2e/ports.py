@@ -20,13 +20,13 @@ def test_plans_leave_out_the_targets_own_port():
     # control: from other addresses it is a port as any other
     plan = ["--plan", "-c", "50", "--sport", "15880-15929", "--source"]
     for source, code in (("127.0.0.2", 0), ("127.0.0.1", 2)):
-        r = subprocess.run([TCPCLIENT, *plan, source, "127.0.0.1:15901"], capture_output=True, text=True, timeout=100)
+        r = subprocess.run([TCPCLIENT, *plan, source, "127.0.0.1:15901"], capture_output=True, text=True, timeout=HANGS_S)
         check_equal(r.returncode, code, f"from {source}: {r.stdout}")
 
 
 def test_a_plan_of_the_targets_port_alone_is_refused():
     r = subprocess.run([TCPCLIENT, "-c", "1", "-t", "1", "--source", "127.0.0.1", "--sport", "15901", "127.0.0.1:15901"],
-                       capture_output=True, text=True, timeout=100)
+                       capture_output=True, text=True, timeout=HANGS_S)
     check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"exit code, lines of {r.stderr}")
     check("--sport" in r.stderr and "15901" in r.stderr, r.stderr)
 
@@ -47,7 +47,7 @@ def test_a_long_list_of_reserved_ports_is_left_out():
         check_equal(namespace.run("cat", "/proc/sys/net/ipv4/ip_local_reserved_ports").stdout.strip(), reserved, "reserved ports")
         for n, code in ((2000, 0), (2001, 2)):
             r = subprocess.run([*namespace.prefix, TCPCLIENT, "--plan", "-c", str(n), "--source", "127.0.0.1", "--sport",
-                                "20000-23999", "127.0.0.1:15901"], capture_output=True, text=True, timeout=100)
+                                "20000-23999", "127.0.0.1:15901"], capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, code, f"{n} of the 2,000 other ports: {r.stdout}{r.stderr}")
 
 
@@ -161,7 +161,7 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
 
         def plan():
             r = subprocess.run([*ns.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "500", "127.0.0.1"],
-                               capture_output=True, text=True, timeout=100)
+                               capture_output=True, text=True, timeout=HANGS_S)
             return {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
 
         def check_in_time_wait(n):
@@ -194,16 +194,13 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
     check("net.ipv4.tcp_timestamps=1" in line["remedy"], str(line))
 
 
-LONG_S = 100  # for what must come
-
-
 def accept_queue(port, backlog):
     """A listener; to be closed."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen(backlog)
-    listener.settimeout(LONG_S)
+    listener.settimeout(HANGS_S)
     return listener
 
 
@@ -237,7 +234,7 @@ def test_the_connect_window_is_that_of_all_threads_together():
             held.append(listener.accept())
         except TimeoutError:
             pass
-        listener.settimeout(LONG_S)
+        listener.settimeout(HANGS_S)
         check_equal(len(held), n, f"connections under way with a window of {window}")
         stop(client.process, signal.SIGINT)
     listener.close()
@@ -289,7 +286,7 @@ def test_link_local_addresses_have_their_interface():
                 check("[fe80::1%two]:4242" in r.err, r.err)
         for source in "fe80::2%three", "fe80::2%", "10.0.0.1%one":
             r = subprocess.run([*ns.prefix, TCPCLIENT, "-c", "1", "-t", "1", "--source", source, "[fe80::1%one]"],
-                               capture_output=True, text=True, timeout=100)
+                               capture_output=True, text=True, timeout=HANGS_S)
             check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{source}: {r.stderr}")
 
 

@@ -14,6 +14,10 @@ import time
 
 from kernel import thread_states
 
+# A program that has not ended or answered by then, or an event that has not come, hangs: alone on the machine it takes seconds,
+# beside other tests ten times as long. TRIES of these are less than TIMEOUT_S of tests/CMakeLists.txt.
+HANGS_S = 600.0
+
 RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
 
 # for programs that need the standard library alone: it starts several times as fast
@@ -54,7 +58,7 @@ def spawn(argv, **options):
     return process
 
 
-def stop(process, number=signal.SIGTERM, timeout=100):
+def stop(process, number=signal.SIGTERM, timeout=HANGS_S):
     if process.poll() is None:
         is_stopped = "T" in thread_states(process.pid)
         process.send_signal(number)
@@ -89,7 +93,7 @@ def busy_loops():
     return [spawn(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
 
 
-def wait_for(condition, what, seconds=120.0):
+def wait_for(condition, what, seconds=HANGS_S):
     """What it returns, once that is true. It is asked once more after the time, in which this process may have stood still.
     Who has waited for a second asks less often. what: a text, or a function that returns one when the time is up."""
     begin = time.monotonic()

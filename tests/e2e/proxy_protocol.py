@@ -116,7 +116,7 @@ def test_too_few_clients_are_refused_in_one_line():
 # --- other clients ---
 
 def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=100)
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return s
 

@@ -269,7 +269,7 @@ def subscribe(server, rcvbuf=None):
     if rcvbuf:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
     s.connect(("127.0.0.1", server.port))
-    s.settimeout(60)
+    s.settimeout(HANGS_S)
     s.sendall(b"subscribe, please\n")
     return s
 
@@ -287,7 +287,7 @@ def test_any_client_can_subscribe_and_half_close():
             time.sleep(0.5)
             s.shutdown(socket.SHUT_WR)
             numbers = pushserver.decode_all(read_to_the_end(s))
-            idle.settimeout(60)
+            idle.settimeout(HANGS_S)
             check_equal(pushserver.decode_all(idle.recv(1000)), [0], "who says nothing gets the greeting alone")
         server.stop()
     check_equal(numbers, list(range(len(numbers))), "numbers")

@@ -8,7 +8,7 @@ from harness import *
 
 def report(*arguments, code=0):
     r = subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True,
-                       timeout=600)
+                       timeout=HANGS_S)
     check(code is None or r.returncode == code, f"exit code {r.returncode}, expected {code}: {r.stderr}")
     return r
 

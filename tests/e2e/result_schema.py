@@ -28,7 +28,7 @@ def errors_of(schema, results):
     else:
         skip("the Python module jsonschema is not installed (Debian: python3-jsonschema)")
     r = subprocess.run([python, "-c", VALIDATE], input=json.dumps([schema, results]), capture_output=True,
-                       text=True, timeout=600)
+                       text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, r.stderr)
     return json.loads(r.stdout)
 
@@ -116,7 +116,7 @@ def merged(*results):
             json.dump(result, f)
     r = subprocess.run([TCPREPORT, "merge", "--json", "-",
                         *[f"{directory}/{i}.json" for i in range(len(results))]], capture_output=True,
-                       text=True, timeout=100)
+                       text=True, timeout=HANGS_S)
     check(r.returncode in (0, 3), r.stderr)
     return json.loads(r.stdout)
 

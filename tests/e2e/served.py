@@ -5,10 +5,11 @@ told of, or else the first system call that follows."""
 import socket
 
 from checks import check_equal
+from processes import HANGS_S
 
 
 def connect(server, source="127.0.0.1", to="127.0.0.1"):
-    return socket.create_connection((to, server.port), timeout=100, source_address=(source, 0))
+    return socket.create_connection((to, server.port), timeout=HANGS_S, source_address=(source, 0))
 
 
 def is_served(s):

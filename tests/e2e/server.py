@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=100)
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return s
 
@@ -176,7 +176,7 @@ def test_reader_that_returns_gets_everything():
                 sent += s.send(b"y" * 65536)
         except BlockingIOError:
             pass
-        s.settimeout(60)
+        s.settimeout(HANGS_S)
         check_equal(len(receive(s, sent)), sent, "bytes held back and delivered later")
         s.sendall(b"again")
         check_equal(receive(s, 5), b"again", "and it is read again")
@@ -203,11 +203,11 @@ def test_nc_and_socat_get_their_lines_back():
     with Server() as server:
         for command in (["nc", "-N", "127.0.0.1", str(server.port)],
                         ["socat", "-", f"TCP4:127.0.0.1:{server.port}"]):
-            r = subprocess.run(command, input="one\ntwo\n", capture_output=True, text=True, timeout=100)
+            r = subprocess.run(command, input="one\ntwo\n", capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.stdout, "one\ntwo\n", f"what {command[0]} got")
         if os.path.exists("/proc/net/if_inet6"):
             r = subprocess.run(["socat", "-", f"TCP6:[::1]:{server.port}"], input="six\n",
-                               capture_output=True, text=True, timeout=100)
+                               capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.stdout, "six\n", "over IPv6")
 
 

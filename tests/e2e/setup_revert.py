@@ -123,7 +123,7 @@ def killed(host, path, mode, call, n):
     """Runs the script, to be killed on entering its n-th system call of this kind. Returns whether it was."""
     r = subprocess.run([*host.prefix, "strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                         f"inject={call}:signal=KILL:when={n}", path, mode, *arguments_of(path), "--persist"],
-                       capture_output=True, text=True, timeout=600)
+                       capture_output=True, text=True, timeout=HANGS_S)
     return r.returncode == -signal.SIGKILL
 
 
@@ -184,10 +184,10 @@ def test_two_at_once_wait_for_each_other():
         for _ in range(3):
             running = [spawn([*host.prefix, path, "--apply", *arguments_of(path)], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
-            check_equal([process.wait(600) for process in running], [0, 0, 0, 0], "exit codes")
+            check_equal([process.wait(HANGS_S) for process in running], [0, 0, 0, 0], "exit codes")
             running = [spawn([*host.prefix, path, "--revert"], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
-            check_equal([process.wait(600) for process in running], [0, 0, 0, 0], "exit codes")
+            check_equal([process.wait(HANGS_S) for process in running], [0, 0, 0, 0], "exit codes")
             check_same(host.everything(), before, "after --revert")
 
 
@@ -254,7 +254,7 @@ def test_revert_that_waited_for_persist_undoes_it():
             os.unlink(somaxconn)
             host.write("proc/sys/net/core/somaxconn", SYSCTLS["net/core/somaxconn"] + "\n")
             fifo.write(SYSCTLS["net/core/somaxconn"] + "\n")
-        check_equal((applying.wait(600), reverting.wait(600)), (0, 0), "exit codes")
+        check_equal((applying.wait(HANGS_S), reverting.wait(HANGS_S)), (0, 0), "exit codes")
         check_same(host.everything(), before, "after --revert")
 
 
@@ -283,12 +283,12 @@ def test_who_waits_for_another_says_for_whom():
         wait_for(lambda: subprocess.run(["pgrep", "-P", str(interrupted.pid), "-x", "flock"], capture_output=True).returncode == 0,
                  "flock of the one that is told to end")
         os.killpg(interrupted.pid, signal.SIGTERM)
-        check_equal(interrupted.wait(100), 143, "exit code of one that is told to end while it waits")
+        check_equal(interrupted.wait(HANGS_S), 143, "exit code of one that is told to end while it waits")
         check(os.path.exists(host.path("run/tcpscaler.lock")), "the lock of the holder is still there")
         os.killpg(holder.pid, signal.SIGKILL)
         holder.wait()
         with stall_may_spoil():
-            check_equal(waiting.wait(600), 0, "exit code after the other has ended")
+            check_equal(waiting.wait(HANGS_S), 0, "exit code after the other has ended")
 
 
 if __name__ == "__main__":

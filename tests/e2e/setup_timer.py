@@ -34,7 +34,7 @@ def reverts_by_itself(seconds):
         # as over ssh: a session whose processes are all told to hang up
         session = subprocess.run([*namespace.prefix, "setsid", "env", "--default-signal=HUP", "sh", "-c",
                                   f"{CLIENT} --apply --connections 1000 --sources 10.9.9.1-2 --dev lo --state {state} "
-                                  f"--owner us --revert-after {seconds}s; kill -HUP 0"], capture_output=True, timeout=600)
+                                  f"--owner us --revert-after {seconds}s; kill -HUP 0"], capture_output=True, timeout=HANGS_S)
         check_equal(session.returncode, -signal.SIGHUP, "the session is gone")
         wait_for(lambda: time.monotonic() >= begin + seconds or any(is_running(pid) for pid, _ in timers(state)), "the timer")
         tuned, found = everything(namespace) != before, timers(state)

@@ -18,7 +18,7 @@ class Manager:
     def __init__(self, name):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + name[1:] if name[0] == "@" else name)
-        self.socket.settimeout(60)
+        self.socket.settimeout(HANGS_S)
         os.environ["NOTIFY_SOCKET"] = name
 
     def __enter__(self):
@@ -36,14 +36,14 @@ class Manager:
         try:
             raise AssertionError(f"told {self.told()!r}")
         except TimeoutError:
-            self.socket.settimeout(60)
+            self.socket.settimeout(HANGS_S)
 
 
 def test_the_server_is_ready_when_it_listens():
     for name in (temp_path("notify"), f"@tcpscaler-test-{RUN}"):
         with Manager(name) as manager, Server() as server:
             check_equal(manager.told(), "READY=1", "first datagram")
-            socket.create_connection(("127.0.0.1", server.port), timeout=60).close()
+            socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S).close()
             manager.check_told_nothing(0.2)
             server.stop()
             check_equal(manager.told(), "STOPPING=1", "second datagram")
@@ -229,7 +229,7 @@ def json_of(server):
 
 def test_snapshots_of_the_server_replace_one_another():
     with Server() as server:
-        idle = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(4)]
+        idle = [socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S) for _ in range(4)]
         for n in (3, 2):
             def shows():
                 server.process.send_signal(signal.SIGUSR1)
@@ -260,7 +260,7 @@ def test_stdout_in_a_file_is_not_reopened():
         server.send_signal(signal.SIGUSR1)
         wait_for(lambda: has_bytes(path, 0) or os.path.exists(named_dash), "a snapshot")
         server.send_signal(signal.SIGTERM)
-        check_equal(server.wait(60), 0, "exit code")
+        check_equal(server.wait(HANGS_S), 0, "exit code")
     check(not os.path.exists(named_dash), "no file named '-'")
     check(has_bytes(path, 0), "the report is in the file")
 
@@ -281,7 +281,7 @@ def test_a_terminal_that_goes_ends_the_run_with_its_report():
         check_equal(client.poll(), None, "exit code while the terminal is there")
         os.close(master)
         client.send_signal(signal.SIGHUP)
-        check_equal(client.wait(60), 130, "exit code")
+        check_equal(client.wait(HANGS_S), 130, "exit code")
         with open(json_path) as f:
             check(json.load(f)["queries"]["answered"] > 0, "the report")
 

@@ -89,7 +89,7 @@ def test_too_few_samples_are_no_verdict():
 # --- the whole ---
 
 def soak(*arguments, **environment):
-    return subprocess.run([SOAK, *map(str, SHORT), *arguments], capture_output=True, text=True, timeout=600,
+    return subprocess.run([SOAK, *map(str, SHORT), *arguments], capture_output=True, text=True, timeout=HANGS_S,
                           env={**os.environ, "TCPSERVER": TCPSERVER, "TCPCLIENT": TCPCLIENT, **environment})
 
 

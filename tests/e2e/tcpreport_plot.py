@@ -215,7 +215,7 @@ def test_plot_says_what_is_missing():
     r = report("plot", "-o", path, "--metric", "nonsense", *files["latency"], code=2)
     check("no values of this metric" in r.stderr, r.stderr)
     without = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files["latency"]],
-                             capture_output=True, text=True, timeout=100, env={"PATH": "/nonexistent"})
+                             capture_output=True, text=True, timeout=HANGS_S, env={"PATH": "/nonexistent"})
     check_equal((without.returncode, without.stderr),
                 (2, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"), "without gnuplot")
     check(not os.path.exists(path), "no picture is left behind")

@@ -144,7 +144,7 @@ def test_name_and_protocol_are_offered():
         need_program("kdig")
         subprocess.run(["kdig", "@127.0.0.1", "-p", str(server.port), "+tls-ca=" + ca.cert,
                         "+tls-hostname=dot.example", "+noedns", "+noadflag", "+retry=0", "+time=20", "example.com",
-                        "A"], capture_output=True, timeout=100)
+                        "A"], capture_output=True, timeout=HANGS_S)
         wait_for(lambda: len(server.seen) > 1, "kdig's query")
     check_equal(names[0], "dot.example", "SNI")
     check_equal(server.seen[0], ("dot", query_bytes(0)), "ALPN and the query")
@@ -202,7 +202,7 @@ def dns_over_tls(program, configuration, extra, *arguments):
     try:
         kdig = subprocess.run(["kdig", "@127.0.0.1", "-p", str(port), f"+tls-ca={ca.cert}",
                                "+tls-hostname=localhost", "+short", "example.com", "A"], capture_output=True,
-                              text=True, timeout=100)
+                              text=True, timeout=HANGS_S)
         n = 100 if SANITIZED else 1000
         r = ask(ca, port, "-c", n, "-i", "500ms", "-t", 2, "--timeout", "5s", "--quickack")
         wrong = ask(ca, port, "--tls-name", "elsewhere.example", *FEW)

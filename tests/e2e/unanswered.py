@@ -145,7 +145,7 @@ def percentiles_of_json(metric):
 
 
 def show(*files):
-    r = subprocess.run([TCPREPORT, "show", *files], capture_output=True, text=True, timeout=120)
+    r = subprocess.run([TCPREPORT, "show", *files], capture_output=True, text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, r.stderr)
     return r.stdout
 
@@ -191,7 +191,7 @@ def check_tcpreport(run):
     check("queries never sent have no rows" in text, text)
     merged, out = temp_path("merged.json"), temp_path("merged.hlog")
     subprocess.run([TCPREPORT, "merge", "--json", merged, "--hlog", out, run.path("json"), run.path("hlog")],
-                   capture_output=True, timeout=120)
+                   capture_output=True, timeout=HANGS_S)
     with open(merged) as f:
         latency = json.load(f)["latency_ns"]
     by_python, counts = percentiles_by_python(out)
@@ -270,7 +270,7 @@ def test_compare_takes_the_share_answered_of_the_scheduled():
             with open(names[group][-1], "w") as f:
                 json.dump(result, f)
     r = subprocess.run([TCPREPORT, "compare", "--min-runs", "9", *names["good"], "--", *names["unsent"]],
-                       capture_output=True, text=True, timeout=120)
+                       capture_output=True, text=True, timeout=HANGS_S)
     check(r.returncode == 1 and "REGRESSION: answered -50.0 %" in r.stdout, r.stdout + r.stderr)
 
 
@@ -280,10 +280,10 @@ def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():
                     f"127.0.0.1:{port}", "127.0.0.1")
 
     def post(target):
-        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{target}", method="POST"), timeout=100)
+        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{target}", method="POST"), timeout=HANGS_S)
 
     def metrics():
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=100) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=HANGS_S) as answer:
             lines = [line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#"]
         return {name: float(value) for name, value in lines}
 

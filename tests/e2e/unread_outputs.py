@@ -117,7 +117,7 @@ def test_a_stderr_that_nobody_reads_does_not_hold_up_the_run():
         while text:  # the reader comes for the summary, which has waited
             text = os.read(reading, 65536)
             summary += text
-        check_equal(client.wait(60) in (0, 3), True, "exit code")
+        check_equal(client.wait(HANGS_S) in (0, 3), True, "exit code")
         check(b"Verdict" in summary, f"the summary: {summary!r}")
         check(re.search(rb"tcpclient: lines lost because nobody read stderr: \d+\n", summary), f"lost lines: {summary!r}")
     with open(json_path) as f:

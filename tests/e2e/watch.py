@@ -158,7 +158,7 @@ def need_tcpreport():
 
 
 def report(*arguments):
-    return subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True, timeout=60)
+    return subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True, timeout=HANGS_S)
 
 
 def start_watch(*arguments):
@@ -234,7 +234,7 @@ def test_tcpreport_watch_ends_with_the_server():
     samples = temp_path("samples.json")
     watch, says = start_watch(process.pid, "--port", port, "--json", samples)
     stop(process, signal.SIGKILL)
-    check_equal(watch.wait(30), 3, f"exit code; stderr: {says()}")
+    check_equal(watch.wait(HANGS_S), 3, f"exit code; stderr: {says()}")
     check(f"process {process.pid} has ended" in says(), says())
     with open(samples) as f:
         check_equal(json.load(f)["end"], f"process {process.pid} has ended", "in the file")
