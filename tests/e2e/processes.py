@@ -16,7 +16,7 @@ from kernel import thread_states
 
 # A program that has not ended or answered by then, or an event that has not come, hangs: alone on the machine it takes seconds,
 # beside other tests ten times as long. TRIES of these are less than TIMEOUT_S of tests/CMakeLists.txt.
-HANGS_S = 600.0
+HANGS_S = 600
 
 RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes
 

@@ -179,13 +179,14 @@ def test_scripts_killed_at_commands_they_start_leave_no_trace():
 
 def test_two_at_once_wait_for_each_other():
     need_program("flock")
+    patient = ("--lock-wait", str(HANGS_S))  # the last one waits for three others
     with Host() as host:
         before = host.everything()
         for _ in range(3):
-            running = [spawn([*host.prefix, path, "--apply", *arguments_of(path)], stderr=subprocess.DEVNULL)
+            running = [spawn([*host.prefix, path, "--apply", *patient, *arguments_of(path)], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
             check_equal([process.wait(HANGS_S) for process in running], [0, 0, 0, 0], "exit codes")
-            running = [spawn([*host.prefix, path, "--revert"], stderr=subprocess.DEVNULL)
+            running = [spawn([*host.prefix, path, "--revert", *patient], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
             check_equal([process.wait(HANGS_S) for process in running], [0, 0, 0, 0], "exit codes")
             check_same(host.everything(), before, "after --revert")
