@@ -50,7 +50,7 @@ def test_an_interrupted_search_reports_what_is_known():
     with Server() as server:
         client, trials = start_search("-p", server.port, "-c", 10, "--find", "rate", "--find-range", "100-10k",
                                       "--stats-interval", "200ms")
-        wait_for(lambda: "trial 3 " in client.stderr(), "the third trial")
+        wait_for_client(client, lambda: "trial 3 " in client.stderr(), "the third trial")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     s = r.json["search"]
@@ -80,7 +80,7 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
     with Server() as server:
         client, trials = start_search("-p", server.port, "--find", "connect-rate", "--find-range", "100-10k", "--slo",
                                       "connect.p50<90ms,p50<90ms", "--close", "rst", "--stats-interval", "200ms")
-        wait_for(lambda: "trial 3 " in client.stderr(), "the third trial")
+        wait_for_client(client, lambda: "trial 3 " in client.stderr(), "the third trial")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
     check_conservation(r)
@@ -108,7 +108,7 @@ def test_a_search_for_handshakes_tells_full_from_resumed_ones():
                                          "--threads", 1, "--close", "rst", "--stats-interval", "200ms")
                     for resume in ("yes", "no")}
         for client, _ in searches.values():
-            wait_for(lambda: "trial 2 " in client.stderr(), "the second trial")
+            wait_for_client(client, lambda: "trial 2 " in client.stderr(), "the second trial")
             client.process.send_signal(signal.SIGINT)
         results = {resume: client.wait() for resume, (client, _) in searches.items()}
         server.stop()
@@ -137,7 +137,7 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
         client, trials = start_search("-p", server.port, "--find", "rate", "--sweep", "connections=" + ",".join(map(str, values)),
                                       "--find-range", "100-200", "--find-time", "6s", "--sweep-out", table, "--stats-interval",
                                       "200ms")
-        wait_for(lambda: "12 live, connections 12: " in client.stderr(), "the second search and its connections")
+        wait_for_client(client, lambda: "12 live, connections 12: " in client.stderr(), "the second search and its connections")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
         server.stop()
