@@ -252,7 +252,9 @@ def test_limits_of_a_script_stay_below_fs_nr_open_when_the_other_is_reverted():
                 r = script(host, scripts[1], "--apply", "--limits", "--persist", "--connections", second, code=3 if is_refused else 0)
                 check_equal("apply that with --connections 1500000, too" in r.stderr, is_refused, r.stderr)
                 script(host, scripts[1], "--revert")
-                for path in glob.glob(host.path("etc/security/limits.d/*")):
+                paths = glob.glob(host.path("etc/security/limits.d/*"))
+                check(paths, "limits of the one that was not reverted")
+                for path in paths:
                     with open(path) as f:
                         limits = [int(n) for n in re.findall(r"nofile (\d+)", f.read())]
                     check(limits and max(limits) <= int(host.value("fs.nr_open")), f"{path}: {limits}, {host.value('fs.nr_open')}")
