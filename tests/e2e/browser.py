@@ -55,7 +55,7 @@ class Browser:
 
     def next_message(self):
         while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.read_fd], [], [], 600)
+            ready, _, _ = select.select([self.read_fd], [], [], HANGS_S)
             more = os.read(self.read_fd, 1 << 20) if ready else b""
             check(more, "chromium says nothing")
             self.buffer += more

@@ -250,7 +250,7 @@ def test_half_read_requests_are_answered_though_the_port_is_full():
         silent = socket.create_connection(address, timeout=HANGS_S)  # the newest: closed if nothing older may be
         with socket.create_connection(address, timeout=HANGS_S) as waiting:
             waiting.sendall(b"GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            ended, _, _ = select.select([*asking, silent], [], [], 100)
+            ended, _, _ = select.select([*asking, silent], [], [], HANGS_S)
             for s in asking:
                 s.sendall(b"host\r\n\r\n")
             answers = [s.recv(12) for s in (*asking, waiting)]

@@ -21,7 +21,7 @@ RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close(2) sends RST
 
 
 def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=600)
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return s
 
@@ -58,7 +58,7 @@ class Attackers:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=600)
+        out, _ = self.process.communicate(timeout=HANGS_S)
         return json.loads(out)
 
 
@@ -287,7 +287,7 @@ def resets_after_connect(row):
     with Server() as server:
         before = tcp_count("EstabResets")
         for _ in range(2000):
-            s = socket.create_connection(("127.0.0.1", server.port), timeout=600)
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             s.close()
         row.injected("connections reset, both ends", tcp_count("EstabResets") - before)

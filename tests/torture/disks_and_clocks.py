@@ -85,7 +85,7 @@ def disk_full_under_every_output(row):
             disk.count()
         check_outputs_lost(row, runs)
         with open(disk.leave(0), "w") as err:
-            r = subprocess.run([TCPCLIENT, "-c", "10", "-r", "100", "-t", "1", target], stderr=err, timeout=600)
+            r = subprocess.run([TCPCLIENT, "-c", "10", "-r", "100", "-t", "1", target], stderr=err, timeout=HANGS_S)
             row.expect("stderr: exit", OneOf(0, 3), r.returncode)
             disk.count()
         row.served(server)
@@ -131,7 +131,7 @@ def pipe_closed_under_every_output(row):
         os.close(writing)
         time.sleep(0.5)
         os.close(reading)
-        row.expect("stderr: exit", OneOf(0, 3), r.wait(600))
+        row.expect("stderr: exit", OneOf(0, 3), r.wait(HANGS_S))
         row.served(server)
         fifo = Fifo()
         with Server("--json", fifo.path) as other:

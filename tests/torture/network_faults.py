@@ -115,7 +115,7 @@ try:
 except ConnectionRefusedError:
     print("refused")
 except OSError:
-    pass"""], capture_output=True, text=True, timeout=600)
+    pass"""], capture_output=True, text=True, timeout=HANGS_S)
     return "refused" in r.stdout
 
 

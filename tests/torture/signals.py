@@ -244,7 +244,7 @@ def signals_to_the_server(row):
         wait_for(settings.is_read, "the planning")
         planning.send_signal(number)
         sent += 1
-        ended[name] = planning.wait(100)
+        ended[name] = planning.wait(HANGS_S)
     row.expect("planning: ended by the signal", {name: -number for name, number in SIGNALS.items()}, ended)
     for name in ("SIGINT", "SIGTERM"):
         for loaded in (False, True):
@@ -266,7 +266,7 @@ def signals_to_the_server(row):
     time.sleep(0.2)
     row.expect("closing: alive after SIGHUP, SIGUSR1", True, server.process.poll() is None)
     row.expect("its report", "ended", pipe.read_json()["state"])
-    row.expect("exit", 0, server.process.wait(100))
+    row.expect("exit", 0, server.process.wait(HANGS_S))
     row.injected("signals sent", sent + 3)
 
 
