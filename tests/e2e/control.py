@@ -36,7 +36,7 @@ def test_connections_and_rate_change_under_load():
 
 def test_a_connection_schedule_is_followed_whatever_else_changes():
     """20 connections, none, then 20 in their places: replacements, and nothing that a change of the rate had requested."""
-    run = Steered("--conn-schedule", "1s:20,500ms:0,60s:20", "-r", 100)
+    run = Steered("--conn-schedule", "1s:20,500ms:0,3600s:20", "-r", 100)
     ask(run.at_client, "/rate?qps=200")
     wait_for(lambda: stats(run.at_client)["connections"]["connected"] == 40, "the second 20")
     ask(run.at_client, "/rate?qps=100")
@@ -228,7 +228,7 @@ def test_stopped_before_it_began():
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen(16)
-        client = Client("-c", 4, "-p", silent.getsockname()[1], "--control", control, "--timeout", "60s",
+        client = Client("-c", 4, "-p", silent.getsockname()[1], "--control", control, "--timeout", "1h",
                         "127.0.0.1")
         wait_for(lambda: "control at" in client.stderr(), "the control port")
         now = wait_for(lambda: stats(control)["connections"]["connected"] == 4 and stats(control), "4")

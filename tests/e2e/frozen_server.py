@@ -34,9 +34,9 @@ def frozen_run(protocol, connections, *arguments):
     """Returns the result and the client's resident bytes every 200 ms while the server is stopped."""
     before_s, after_s = 1, 1
     with Server("--protocol", "ping" if protocol == "ping" else "echo") as server:
-        client = Client("-p", server.port, "-c", connections, "--schedule", f"{before_s + FREEZE_S}s:{RATE},{after_s}s:20,300s:0",
-                        "--timeout", "10ms", "--prove", "no", "--protocol", protocol, "--stats-interval", "100ms", *arguments,
-                        "127.0.0.1")
+        client = Client("-p", server.port, "-c", connections, "--schedule",
+                        f"{before_s + FREEZE_S}s:{RATE},{after_s}s:20,3600s:0", "--timeout", "10ms", "--prove", "no",
+                        "--protocol", protocol, "--stats-interval", "100ms", *arguments, "127.0.0.1")
         wait_until_running(client)
         time.sleep(before_s)
         suspend(server.process)

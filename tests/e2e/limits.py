@@ -31,8 +31,9 @@ def test_server_at_its_last_fd_serves_on_and_recovers():
         server.stop()
     check_conservation(r)
     live = r.json["connections"]["live_at_end"]
-    check_between(live, 150, 199, "connections that fit under 'ulimit -n 200'")
+    check(live <= 199, f"connections that fit under 'ulimit -n 200': {live}")
     with stall_may_spoil():
+        check(live >= 150, f"connections that fit and were proven in time: {live}")
         check(r.json["queries"]["answered"] > 1500, "those that fit are served")
     check(used < 0.5, f"CPU of the full server: {used:.2f} cores")
     check_code(r, 3)

@@ -85,8 +85,10 @@ def test_the_deadline_stops_what_was_started():
     write(nights.file("hang"), "")
     begin = time.monotonic()
     nights.run(2, "INCONCLUSIVE: the deadline (5s) has passed")
-    check_between(time.monotonic() - begin, 3, 100, "seconds")
+    seconds = time.monotonic() - begin
+    check(seconds >= 3, f"{seconds} s")
     with stall_may_spoil():
+        check(seconds <= 100, f"{seconds} s")
         check(os.path.exists(nights.file("pid")), "the run began before the deadline")
     check_gone(nights)
     with open(nights.file("server")) as f:

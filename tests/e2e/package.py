@@ -166,7 +166,8 @@ def test_what_is_installed_runs_and_is_removed_without_a_trace():
     r = run("sh", f"{root}/usr/share/doc/tcpscaler/examples/demo.sh", cwd="/", code=None,
             env={**os.environ, "PATH": f"{root}/usr/bin:{os.environ['PATH']}", "TMPDIR": pictures})
     check(r.returncode in (0, 3), f"demo: exit code {r.returncode}: {r.stdout}{r.stderr}")
-    check("10,000 connected" in r.stderr, r.stderr)
+    with stall_may_spoil():  # its timeouts are the default ones
+        check("10,000 connected" in r.stderr, r.stderr)
     picture = re.search(r"Plot: (\S+)", r.stdout).group(1)
     check(picture.startswith(pictures) and os.path.getsize(picture) > 2000, f"the picture {picture}")
 

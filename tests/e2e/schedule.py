@@ -168,8 +168,8 @@ def test_connections_of_a_schedule_are_punctual():
 def test_queries_that_became_due_in_a_pause_leave_together():
     """100,000 fell due while the client was stopped, 50 of each connection: a write each, or two, not one for each query."""
     with Namespace() as ns, Server(prefix=ns.prefix) as server:
-        client = Client("-p", server.port, "-c", 2000, "--schedule", "1s:100,1s:100000,3s:1", "--threads", 1,
-                        "--arrival", "constant", "--stats-interval", "100ms", "127.0.0.1", prefix=ns.prefix)
+        client = Client("-p", server.port, "-c", 2000, "--schedule", "1s:100,1s:100000,3s:1", "--threads", 1, "--timeout",
+                        "5m", "--arrival", "constant", "--stats-interval", "100ms", "127.0.0.1", prefix=ns.prefix)
         wait_until_running(client)
         suspend(client.process)
         time.sleep(2.5)
