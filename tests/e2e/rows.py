@@ -45,7 +45,7 @@ def has_workers(pid):
 
 
 def wait_until_all_is_sent(client):
-    wait_for(lambda: not has_workers(client.pid), "the workers' end", 100)
+    wait_for(lambda: not has_workers(client.pid), "the workers' end")
 
 
 def slow_reader_run(server, rate, *options, wait=wait_until_all_is_sent):
@@ -60,7 +60,7 @@ def slow_reader_run(server, rate, *options, wait=wait_until_all_is_sent):
     reader = spawn(["sh", "-c", f"exec cat > {path}"], stdin=reading)
     os.close(reading)
     r = client.wait()
-    reader.wait(60)
+    reader.wait(HANGS_S)
     with open(path) as f:
         r.out = f.read()
     return r
