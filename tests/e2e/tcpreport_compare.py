@@ -232,6 +232,10 @@ def test_files_of_a_night_may_be_apart():
                        for files in (sum(before, []), [path for paths in zip(*before) for path in paths]))
     check("against 8 nights" in together.stdout.splitlines()[0], f"the control: {together.stdout}")
     check_equal((apart.returncode, apart.stdout, apart.stderr), (together.returncode, together.stdout, together.stderr), "apart")
+    other_names = [f"{os.path.dirname(path)}/.//{os.path.basename(path)}" if i % 2 else path
+                   for i, path in enumerate(sum(before, []) + tonight)]
+    renamed = report("compare", "--nights", "--min-runs", 2, *other_names[:-2], "--", *other_names[-2:], code=None)
+    check_equal((renamed.returncode, renamed.stdout, renamed.stderr), (together.returncode, together.stdout, together.stderr), "other names")
 
 
 def test_nights_of_another_program_are_noted():

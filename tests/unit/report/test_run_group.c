@@ -159,6 +159,30 @@ static void runs_of_a_directory_are_counted(void **state)
     assert_int_equal(run_group_n_in_directory(&g, 2), 1);
 }
 
+static void a_directory_is_the_same_however_it_is_written(void **state)
+{
+    static const struct {
+        const char *one, *other;
+        bool same;
+    } cases[] = {
+        {"a/1", "./a/2", true},    {"a/1", "a//2", true},    {"a/1", "a/./2", true},
+        {"a/b/1", "a//b/2", true}, {"1", "./2", true},       {"/a/1", "//a/2", true},
+        {"/1", "/./2", true},      {"/a/1", "a/1", false},   {"/1", "1", false},
+        {"a/1", "a./1", false},    {"a/1", "a/.b/1", false}, {"a/1", "a/b/1", false},
+        {"a/1", "1", false},       {"ab/1", "a/b/1", false}, {"a/1", "../a/1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct recording runs[] = {{.name = (char *)cases[i].one},
+                                         {.name = (char *)cases[i].other}};
+        const struct recording *valid[] = {&runs[0], &runs[1]};
+        const struct run_group g = {.valid = valid, .n_valid = 2};
+
+        assert_int_equal(run_group_n_in_directory(&g, 0), cases[i].same ? 2 : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +194,7 @@ int main(void)
         cmocka_unit_test(searches_without_a_limit_are_counted),
         cmocka_unit_test(runs_of_a_directory_are_moved_together),
         cmocka_unit_test(runs_of_a_directory_are_counted),
+        cmocka_unit_test(a_directory_is_the_same_however_it_is_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
