@@ -41,8 +41,21 @@ struct plot_extent {
 
 void plot_extent_add(struct plot_extent *e, double value);
 
-/* Sets the range of axis 'x' or 'y' if all its values are equal: gnuplot warns of an empty one. */
+/* Sets the range of axis 'x' or 'y' if all its values are equal, as gnuplot warns of an empty one:
+ * to whole powers of ten, where a logarithmic axis has its numbers. */
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e);
+
+/* Draws a vertical line at a bound of a search, "lower" or "upper", if it is known, and adds it to
+ * the loads. */
+void plot_script_bound(FILE *out, const struct json_object *search, const char *bound,
+                       const char *style, struct plot_extent *loads);
+
+/* Prints the block $reach, to be plotted as PLOT_SCRIPT_REACH: points without a mark at the lowest
+ * and the highest load.  gnuplot does not draw lines beyond the ends of an axis, and there may be
+ * no time at a bound. */
+void plot_script_reach(FILE *out, const struct plot_extent *loads, const struct plot_extent *times);
+
+#define PLOT_SCRIPT_REACH "$reach using 1:2:('') with labels notitle"
 
 /* Prints a line "value capacity lower upper above below between" for each search of a sweep.
  * capacity is nan without an answer; lower and upper equal it where they are unknown; above is the

@@ -76,18 +76,7 @@ static void print_trial(FILE *out, const struct json_object *trial, struct plot_
         plot_extent_add(times, p99_ns / UNITS_NS_PER_S);
 }
 
-/* A vertical line at a load. */
-static void print_bound(FILE *out, const struct json_object *search, const char *path)
-{
-    double load;
-
-    if (result_double(search, path, &load) && load > 0)
-        fprintf(
-            out,
-            "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dt 2 lw 1.5 lc rgb "
-            "'#808080'\n",
-            load, load);
-}
+#define BOUND_STYLE "dt 2 lw 1.5 lc rgb '#808080'"
 
 bool html_plots_has_trials(const struct json_object *search)
 {
@@ -118,12 +107,13 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
         print_trial(out, trial, &loads, &times);
     fputs("EOD\nset logscale xy\nset format y '%.0s %cs'\nset format x '%.1s%c'\n", out);
-    print_bound(out, search, "lower");
-    print_bound(out, search, "upper");
+    plot_script_bound(out, search, "lower", BOUND_STYLE, &loads);
+    plot_script_bound(out, search, "upper", BOUND_STYLE, &loads);
+    plot_script_reach(out, &loads, &times);
     plot_script_extent(out, 'x', &loads);
     plot_script_extent(out, 'y', &times);
     fputs("plot $d using 1:2 smooth unique with lines lt 1 title 'p50', "
-          "$d using 1:3 smooth unique with lines lt 2 title 'p99'\n",
+          "$d using 1:3 smooth unique with lines lt 2 title 'p99', " PLOT_SCRIPT_REACH "\n",
           out);
 }
 

@@ -104,7 +104,29 @@ void plot_extent_add(struct plot_extent *e, double value)
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)
 {
     if (e->high > 0 && !(e->low < e->high))
-        fprintf(out, "set %crange [%.9g:%.9g]\n", axis, e->low / 1.1, e->high * 1.1);
+        fprintf(out, "set %crange [%.9g:%.9g]\n", axis, pow(10, floor(log10(e->low / 1.1))),
+                pow(10, ceil(log10(e->high * 1.1))));
+}
+
+void plot_script_bound(FILE *out, const struct json_object *search, const char *bound,
+                       const char *style, struct plot_extent *loads)
+{
+    double load;
+
+    if (!result_double(search, bound, &load) || !(load > 0))
+        return;
+    fprintf(out, "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead %s\n", load,
+            load, style);
+    plot_extent_add(loads, load);
+}
+
+void plot_script_reach(FILE *out, const struct plot_extent *loads, const struct plot_extent *times)
+{
+    /* an undefined point, so that a block without loads is no error */
+    fputs("$reach << EOD\nNaN NaN\n", out);
+    if (loads->high > 0 && times->high > 0)
+        fprintf(out, "%.9g %.9g\n%.9g %.9g\n", loads->low, times->low, loads->high, times->low);
+    fputs("EOD\n", out);
 }
 
 /* gnuplot leaves out undefined values, and interrupts the line there. */

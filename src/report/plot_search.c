@@ -57,16 +57,6 @@ static void print_trials(FILE *out, const struct recordings *all, const char *cl
     }
 }
 
-/* A vertical line. */
-static void print_bound(FILE *out, const struct recording *r, const char *path, const char *style)
-{
-    double load;
-
-    if (result_double(r->result, path, &load))
-        fprintf(out, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead %s\n", load, load,
-                style);
-}
-
 void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form form)
 {
     static const char *const classes[] = {"good", "bad", "void"};
@@ -81,9 +71,12 @@ void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form 
         fputs("EOD\n", out);
     }
     for (size_t i = 0; i < all->n; i++) {
-        print_bound(out, &all->items[i], "search.lower", "lt 3 dt 2");
-        print_bound(out, &all->items[i], "search.upper", "lt 2 dt 2");
+        const struct json_object *search = result_find(all->items[i].result, "search");
+
+        plot_script_bound(out, search, "lower", "lt 3 dt 2", &loads);
+        plot_script_bound(out, search, "upper", "lt 2 dt 2", &loads);
     }
+    plot_script_reach(out, &loads, &times);
     plot_time_axis(out, form, "p99 of the response");
     plot_script_extent(out, 'x', &loads);
     plot_script_extent(out, 'y', &times);
@@ -92,6 +85,7 @@ void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form 
     fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
           "plot $d0 using 1:2 with points lt 3 pt 7 title 'good', \\\n"
           "     $d1 using 1:2 with points lt 2 pt 6 title 'bad', \\\n"
-          "     $d2 using 1:2 with points lt 7 pt 1 title 'void'\n",
+          "     $d2 using 1:2 with points lt 7 pt 1 title 'void', \\\n"
+          "     " PLOT_SCRIPT_REACH "\n",
           out);
 }

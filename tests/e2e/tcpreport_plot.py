@@ -95,9 +95,26 @@ def test_search_of_one_load_is_drawn():
                                           "reason": "time", "trials": [trial, trial]})
     r = report("plot", "--kind", "capacity", "-o", f"{directory}/trials.svg", f"{directory}/0.json")
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
-    check_picture(f"{directory}/trials.svg", PICTURES["capacity"])
+    check_picture(f"{directory}/trials.svg", (*PICTURES["capacity"], "1000", "10000", "1 ms"))
     r = report("html", "-o", f"{directory}/page.html", f"{directory}/0.json")
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
+
+
+def test_bound_of_trials_without_a_p99_is_drawn():
+    """Most queries of the bad trial had no answer: there is no point at the upper bound."""
+    need_program("gnuplot")
+    directory = os.path.dirname(temp_path("x"))
+    runs_of(directory, ["-r", 500, "-t", "300ms"])
+    trial = {"step": "double", "duration_s": 1, "p50_ns": 10**6, "lost": 0}
+    trials = [{**trial, "load": 1000, "class": "good", "p99_ns": 10**6}, {**trial, "load": 8000, "class": "bad", "p99_ns": None}]
+    for upper, n in ((8000, 2), (None, 1)):
+        change(f"{directory}/0.json", search=None)
+        change(f"{directory}/0.json", search={"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "status": "inconclusive", "reason": "time",
+                                              "lower": 1000, "upper": upper, "trials": trials})
+        r = report("plot", "--kind", "capacity", "-o", f"{directory}/trials.svg", f"{directory}/0.json")
+        check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+        with open(f"{directory}/trials.svg") as f:
+            check_equal(f.read().count("stroke-dasharray"), n, f"dashed lines, upper bound {upper}")
 
 
 def sweep_of(*capacities):

@@ -178,6 +178,27 @@ static void trials_that_the_host_limited_are_left_out(void **state)
     json_object_put(search);
 }
 
+/* As where most queries had no answer: gnuplot would leave out the line. */
+static void axis_reaches_a_bound_without_a_time(void **state)
+{
+    struct json_object *search = json_tokener_parse(
+        "{\"find\": \"rate\", \"lower\": 200, \"upper\": 800, \"trials\": ["
+        "{\"class\": \"good\", \"load\": 100, \"p50_ns\": 1000, \"p99_ns\": 2000},"
+        "{\"class\": \"good\", \"load\": 200, \"p50_ns\": 1000, \"p99_ns\": 2000},"
+        "{\"class\": \"bad\", \"load\": 800, \"p50_ns\": null, \"p99_ns\": null}]}");
+    char *text;
+
+    (void)state;
+    html_plots_trials(print_open(), search);
+    text = print_close();
+    assert_has(text, "200 1e-06 2e-06\nEOD\n");
+    assert_has(text, "from first 800, graph 0 to first 800, graph 1");
+    assert_has(text, "$reach << EOD\nNaN NaN\n100 1e-06\n800 1e-06\nEOD\n");
+    assert_has(text, ", $reach using 1:2:('') with labels notitle\n");
+    free(text);
+    json_object_put(search);
+}
+
 static void memory_is_drawn_in_mib(void **state)
 {
     struct watch_sample items[2];
@@ -280,6 +301,7 @@ int main(void)
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
+        cmocka_unit_test(axis_reaches_a_bound_without_a_time),
         cmocka_unit_test(memory_is_drawn_in_mib),
         cmocka_unit_test(memory_that_is_in_few_samples_is_drawn),
         cmocka_unit_test(sweep_needs_two_searches_with_a_mark),
