@@ -44,7 +44,7 @@ size_t run_group_n_in_directory(const struct run_group *g, size_t at);
 
 /* Compares settings and host of every VALID run with those of `first`.  Returns 0, or -1 after one
  * line on stderr about the first run that differs. */
-int run_group_check(const struct json_object *first, const struct run_group *g);
+int run_group_check(const struct recording *first, const struct run_group *g);
 
 /* Returns the number of searches that found no limit within their range ("at-least"). */
 size_t run_group_n_at_least(const struct run_group *g);

@@ -126,8 +126,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  units_noun(b->n_valid, "run", "runs"), opts->min_runs);
         return;
     }
-    if (!opts->force && (run_group_check(a->valid[0]->result, a) != 0 ||
-                         run_group_check(a->valid[0]->result, b) != 0)) {
+    if (!opts->force &&
+        (run_group_check(a->valid[0], a) != 0 || run_group_check(a->valid[0], b) != 0)) {
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }

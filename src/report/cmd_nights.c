@@ -145,8 +145,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  o->n_nights, NIGHTS_LEAST);
         return;
     }
-    if (!opts->force && (run_group_check(tonight->valid[0]->result, before) != 0 ||
-                         run_group_check(tonight->valid[0]->result, tonight) != 0)) {
+    if (!opts->force && (run_group_check(tonight->valid[0], before) != 0 ||
+                         run_group_check(tonight->valid[0], tonight) != 0)) {
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }

@@ -145,15 +145,15 @@ size_t run_group_n_in_directory(const struct run_group *g, size_t at)
     return n;
 }
 
-int run_group_check(const struct json_object *first, const struct run_group *g)
+int run_group_check(const struct recording *first, const struct run_group *g)
 {
     char text[FINGERPRINT_TEXT_BYTES];
 
     for (size_t i = 0; i < g->n_valid; i++)
-        if (fingerprint_settings(first, g->valid[i]->result, text) > 0 ||
-            fingerprint_host(first, g->valid[i]->result, text) > 0)
-            return log_error("%s is not comparable with the first run: %s (--force compares them)",
-                             g->valid[i]->name, text);
+        if (fingerprint_settings(first->result, g->valid[i]->result, text) > 0 ||
+            fingerprint_host(first->result, g->valid[i]->result, text) > 0)
+            return log_error("%s and %s are not comparable: %s (--force compares them)",
+                             first->name, g->valid[i]->name, text);
     return 0;
 }
 

@@ -60,7 +60,7 @@ def check_that_compare_refuses_to_conclude(a, b):
     change(b[0], broken_law=None, interrupted=True)
     inconclusive("interrupted", "--min-runs", 9, *a, "--", *b)
     change(b[0], interrupted=False, options={"connections": 11})
-    inconclusive("connections 10 and 11", "--min-runs", 9, *a, "--", *b)
+    inconclusive(f"{a[0][:-5]} and {b[0][:-5]} are not comparable: connections 10 and 11", "--min-runs", 9, *a, "--", *b)
     report("compare", "--force", "--min-runs", 9, *a, "--", *b, code=1)
     change(b[0], options={"connections": 10}, host={"kernel": "7.0"})
     inconclusive("kernel", "--min-runs", 9, *a, "--", *b)
@@ -246,6 +246,15 @@ def test_nights_of_another_program_are_noted():
         change(name, version="0.0.9")
     r = report(*arguments, code=None)
     check(re.fullmatch(r'tcpreport: note: version "\S+" and "0\.0\.9"\n', r.stderr), r.stderr)
+
+
+def test_a_night_with_other_settings_is_named():
+    *before, tonight = nights_of(8, 2)
+    other = before[3][1]
+    change(other, options={"rate": 501})
+    r = report("compare", "--nights", "--min-runs", 2, *sum(before, []), "--", *tonight, code=2)
+    check_equal(r.stdout, "INCONCLUSIVE: the runs are not comparable\n", "verdict")
+    check_equal(r.stderr, f"tcpreport: {tonight[0][:-5]} and {other[:-5]} are not comparable: rate 500 and 501 (--force compares them)\n", "why")
 
 
 def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
