@@ -12,8 +12,10 @@ struct json_object;
 int server_cost_read(struct server_cost *c, const struct json_object *object);
 
 /* Reads `columns` and `samples` of such an object or of a file of tcpreport watch; unknown columns
- * are left out.  Returns 0, also without samples; or -1 if the columns are missing, a row has no
- * time or an earlier one than the row before, or memory runs out.  Free in either case. */
-int server_cost_read_samples(struct watch_series *series, const struct json_object *object);
+ * are left out, and so are samples before from_ns or after to_ns, in ns since the epoch.  Returns
+ * 0, also without samples; or -1 if the columns are missing, a row has no time or an earlier one
+ * than the row before, or memory runs out.  Free in either case. */
+int server_cost_read_samples(struct watch_series *series, const struct json_object *object,
+                             uint64_t from_ns, uint64_t to_ns);
 
 #endif

@@ -101,10 +101,11 @@ static enum watch_figure user_figure(const struct server_cost *c)
 
 static void print_pictures(struct html_report *r, const struct server_cost *c)
 {
+    const struct json_object *cost = result_find(r->result, "server_cost");
     struct watch_series samples;
     struct drawing drawing = {&samples, user_figure(c)};
 
-    if (server_cost_read_samples(&samples, result_find(r->result, "server_cost")) == 0) {
+    if (server_cost_read_samples(&samples, cost, 0, UINT64_MAX) == 0) {
         fputs("<div class=\"pair\">\n", r->out);
         if (html_plots_has_memory(&samples, drawing.user))
             html_picture(r->out, &r->can_draw, "Memory of the server by number of connections.",

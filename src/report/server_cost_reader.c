@@ -114,23 +114,25 @@ static void read_row(struct watch_sample *sample, const struct json_object *row,
             (void)result_u64(result_element(row, "", i), "", &sample->at[columns[i]]);
 }
 
-int server_cost_read_samples(struct watch_series *series, const struct json_object *object)
+int server_cost_read_samples(struct watch_series *series, const struct json_object *object,
+                             uint64_t from_ns, uint64_t to_ns)
 {
     enum watch_figure columns[MOST_COLUMNS];
     const size_t n = read_columns(columns, object);
     const struct json_object *row;
     struct watch_sample sample;
-    uint64_t before_ns = 0;
+    uint64_t at_ns, before_ns = 0;
 
     *series = (struct watch_series){0};
     if (n == 0)
         return -1;
     for (size_t i = 0; (row = result_element(object, "samples", i)) != NULL; i++) {
         read_row(&sample, row, columns, n);
-        if (sample.at[WATCH_EPOCH_NS] == WATCH_UNKNOWN || sample.at[WATCH_EPOCH_NS] < before_ns ||
-            watch_series_add(series, &sample) != 0)
+        at_ns = sample.at[WATCH_EPOCH_NS];
+        if (at_ns == WATCH_UNKNOWN || at_ns < before_ns ||
+            (at_ns >= from_ns && at_ns <= to_ns && watch_series_add(series, &sample) != 0))
             return -1;
-        before_ns = sample.at[WATCH_EPOCH_NS];
+        before_ns = at_ns;
     }
     return 0;
 }

@@ -43,14 +43,6 @@ static struct json_object *load(const char *path)
     return file;
 }
 
-static int read_samples(struct watch_series *series, const struct json_object *file,
-                        const char *path)
-{
-    if (result_string(file, "watched") == NULL || server_cost_read_samples(series, file) != 0)
-        return log_error("--watch: %s: expected a file of tcpreport watch --json", path);
-    return 0;
-}
-
 /* --- run --- */
 
 struct run {
@@ -78,21 +70,17 @@ static bool is_complete(const struct watch_series *s, const struct run *run)
     return s->n > 0 && s->items[s->n - 1].at[WATCH_EPOCH_NS] + MARGIN_NS >= run->end_ns;
 }
 
-/* Removes the samples of other times.  Returns 0, or -1 if out of memory. */
-static int trim(struct watch_series *s, const struct run *run)
+/* Reads the samples of the time of the run, of which the highest values are known even if a series
+ * has no room for all of them.  Returns 0, or -1 after one line on stderr. */
+static int read_samples(struct watch_series *series, const struct json_object *file,
+                        const char *path, const struct run *run)
 {
-    struct watch_series all = *s;
-    int failed = 0;
+    const uint64_t from_ns = run->started_ns > MARGIN_NS ? run->started_ns - MARGIN_NS : 0;
 
-    *s = (struct watch_series){0};
-    for (size_t i = 0; i < all.n; i++) {
-        const uint64_t at_ns = all.items[i].at[WATCH_EPOCH_NS];
-
-        if (at_ns + MARGIN_NS >= run->started_ns && at_ns <= run->end_ns + MARGIN_NS)
-            failed |= watch_series_add(s, &all.items[i]);
-    }
-    watch_series_free(&all);
-    return failed;
+    if (result_string(file, "watched") == NULL ||
+        server_cost_read_samples(series, file, from_ns, run->end_ns + MARGIN_NS) != 0)
+        return log_error("--watch: %s: expected a file of tcpreport watch --json", path);
+    return 0;
 }
 
 static void add_queries(struct watch_series *s, const struct run *run)
@@ -147,12 +135,10 @@ int watch_file_join(struct json_object *result, const char *path)
     struct watch_series series = {0};
     struct json_object *file = load(path), *cost;
     const struct run run = run_of(result);
-    int failed = file == NULL || read_samples(&series, file, path) != 0;
+    int failed = file == NULL || read_samples(&series, file, path, &run) != 0;
 
     if (!failed && result_time_ns(result, "measured_from") == 0)
         failed = log_error("--watch: the result does not say when its measurement began");
-    if (!failed && trim(&series, &run) != 0)
-        failed = log_error("out of memory");
     if (!failed && series.n == 0)
         failed = log_error("--watch: %s: no samples from the time of the run", path);
     if (!failed) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the server pays: --watch and tcpreport watch, on servers whose cost is known."""
 
+import datetime
 import html
 
 from harness import *
@@ -187,6 +188,21 @@ def check_that_discarded_queries_cost(run, samples):
     check_between(cost_us(result) / cost_us(result | {"search": {"trials": []}}), 1.9, 2.1, "of half of the queries to all")
 
 
+def check_that_no_peak_of_a_full_file_is_lost(run, document):
+    """The file has as many samples as there can be, all from the time of the run."""
+    with open(run) as f:
+        started = datetime.datetime.fromisoformat(json.load(f)["started"].replace("Z", "+00:00"))
+    rows = [[None] * len(document["columns"]) for _ in range(8193)]
+    for i, row in enumerate(rows):
+        row[document["columns"].index("epoch_ns")] = int(started.timestamp() * 1000) * 10**6 + i * 10**5
+    rows[1][document["columns"].index("listen_queue")] = 500
+    full = temp_path("full.json")
+    with open(full, "w") as f:
+        json.dump(document | {"samples": rows}, f)
+    text = report("show", run, "--watch", full).stdout
+    check("listen queue: longest seen 500 of " in text, text)
+
+
 def test_samples_of_another_host_are_joined_by_time():
     need_tcpreport()
     samples, run = temp_path("samples.json"), temp_path("run.json")
@@ -217,6 +233,7 @@ def test_samples_of_another_host_are_joined_by_time():
         text = report("show", run, "--watch", other).stdout
         said = re.findall(r"^ +watched only until then: (.*)$", text, re.M)
         check_equal(said, [words] if words else [], f"with {n or 'all'} samples; {text}")
+    check_that_no_peak_of_a_full_file_is_lost(run, document)
     for row in document["samples"]:
         row[at] -= 3600 * 10**9
     with open(samples, "w") as f:

@@ -110,13 +110,13 @@ static void samples_survive_or_are_thinned(void **state)
     struct json_object *object = written(&c, &s, 100);
 
     (void)state;
-    assert_int_equal(server_cost_read_samples(&again, object), 0);
+    assert_int_equal(server_cost_read_samples(&again, object, 0, UINT64_MAX), 0);
     assert_int_equal(again.n, 100);
     assert_memory_equal(again.items, s.items, 100 * sizeof *s.items);
     watch_series_free(&again);
     result_free(object);
     object = written(&c, &s, 30);
-    assert_int_equal(server_cost_read_samples(&again, object), 0);
+    assert_int_equal(server_cost_read_samples(&again, object, 0, UINT64_MAX), 0);
     assert_int_equal(again.n, 26); /* every fourth, and the last */
     assert_int_equal(again.items[25].at[0], s.items[99].at[0]);
     watch_series_free(&again);
@@ -155,7 +155,7 @@ static void wrong_samples_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct json_object *object = parse(wrong[i]);
 
-        assert_int_equal(server_cost_read_samples(&s, object), -1);
+        assert_int_equal(server_cost_read_samples(&s, object, 0, UINT64_MAX), -1);
         watch_series_free(&s);
         result_free(object);
     }
@@ -169,11 +169,46 @@ static void other_columns_are_left_out(void **state)
     struct watch_series s;
 
     (void)state;
-    assert_int_equal(server_cost_read_samples(&s, object), 0);
+    assert_int_equal(server_cost_read_samples(&s, object, 0, UINT64_MAX), 0);
     assert_int_equal(s.n, 2);
     assert_int_equal(s.items[0].at[WATCH_FDS], 2);
     assert_int_equal(s.items[1].at[WATCH_FDS], WATCH_UNKNOWN);
     assert_int_equal(s.items[1].at[WATCH_EPOCH_NS], 7);
+    watch_series_free(&s);
+    result_free(object);
+}
+
+/* Reading has its own limit: of one sample more, every other one is dropped. */
+static void highest_values_are_those_of_all_samples_of_the_time(void **state)
+{
+    static struct watch_sample items[WATCH_SERIES_MOST];
+    const struct watch_series all = {.items = items, .n = WATCH_SERIES_MOST};
+    const struct server_cost c = {.name = ""};
+    struct json_object *object;
+    struct watch_series s;
+
+    (void)state;
+    for (size_t i = 0; i < all.n; i++) {
+        watch_sample_init(&items[i]);
+        items[i].at[WATCH_EPOCH_NS] = 1000 + i;
+    }
+    items[1].at[WATCH_LISTEN_QUEUE] = 500;
+    items[3].at[WATCH_LISTEN_QUEUE] = 300;
+    object = written(&c, &all, all.n);
+    assert_int_equal(server_cost_read_samples(&s, object, 1001, UINT64_MAX), 0);
+    assert_int_equal(s.items[0].at[WATCH_EPOCH_NS], 1001);
+    assert_int_equal(s.n, WATCH_SERIES_MOST - 1);
+    watch_series_free(&s);
+    assert_int_equal(server_cost_read_samples(&s, object, 0, UINT64_MAX), 0);
+    assert_true(s.n < WATCH_SERIES_MOST - 1);
+    assert_int_equal(watch_series_most(&s, WATCH_LISTEN_QUEUE), 500);
+    watch_series_free(&s);
+    assert_int_equal(server_cost_read_samples(&s, object, 1002, 1010), 0);
+    assert_int_equal(s.n, 9);
+    assert_int_equal(watch_series_most(&s, WATCH_LISTEN_QUEUE), 300);
+    watch_series_free(&s);
+    assert_int_equal(server_cost_read_samples(&s, object, 0, 999), 0);
+    assert_int_equal(s.n, 0);
     watch_series_free(&s);
     result_free(object);
 }
@@ -187,6 +222,7 @@ int main(void)
         cmocka_unit_test(missing_figures_are_unknown),
         cmocka_unit_test(wrong_samples_are_refused),
         cmocka_unit_test(other_columns_are_left_out),
+        cmocka_unit_test(highest_values_are_those_of_all_samples_of_the_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
