@@ -74,18 +74,12 @@ bool compare_report_json_is_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-int compare_report_json(const struct compare_report *r, const char *path,
-                        void (*put)(struct json *j, const void *arg), const void *arg)
+static void print_json(FILE *out, const struct compare_report *r,
+                       void (*put)(struct json *j, const void *arg), const void *arg)
 {
-    struct output out;
     struct json j;
 
-    if (path == NULL)
-        return r->code;
-    if (output_open_document(&out, "json", path) != 0)
-        return CMD_USAGE;
-    (void)output_begin(&out);
-    json_init(&j, out.stream);
+    json_init(&j, out);
     json_object_begin(&j, NULL);
     json_string(&j, "verdict", verdict_name(r->code));
     json_string(&j, "reason", r->code == CMD_USAGE ? r->reason : NULL);
@@ -96,5 +90,22 @@ int compare_report_json(const struct compare_report *r, const char *path,
             json_string(&j, NULL, run_metrics[i].name);
     json_array_end(&j);
     json_object_end(&j);
-    return output_close(&out) == 0 ? r->code : CMD_UNWRITTEN;
+}
+
+int compare_report_json(const struct compare_report *r, const char *path,
+                        void (*put)(struct json *j, const void *arg), const void *arg)
+{
+    struct output out;
+    int failed;
+
+    if (path == NULL)
+        return r->code;
+    if (output_open_document(&out, "json", path) != 0)
+        return CMD_USAGE;
+    failed = output_begin(&out);
+    if (!failed)
+        print_json(out.stream, r, put, arg);
+    if (output_close(&out) != 0)
+        failed = -1;
+    return failed ? CMD_UNWRITTEN : r->code;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Outputs that are full, closed or shared, and what is printed."""
 
+import fcntl
 import pty
 
 from harness import *
@@ -161,6 +162,24 @@ def test_tcpreport_exits_with_3_if_an_output_is_full():
                 r = subprocess.run([TCPREPORT, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
             check_equal(r.returncode, 3, f"exit code, {arguments}: {r.stderr}")
             check_equal(r.stderr.count("No space left on device"), 1, f"{arguments}: {r.stderr}")
+
+
+def test_tcpreport_compare_leaves_a_file_that_it_cannot_empty():
+    result = temp_path("run.json")
+    with Server() as server:
+        run = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
+    with open(result, "w") as f:
+        json.dump({**run.json, "verdict": "VALID", "reasons": []}, f)
+    sealed = os.memfd_create("sealed", os.MFD_ALLOW_SEALING)
+    os.write(sealed, b"kept\n")
+    fcntl.fcntl(sealed, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+    for arguments in ([], ["--nights"]):
+        r = subprocess.run([TCPREPORT, "compare", "--min-runs", "1", *arguments, "--json", f"/dev/fd/{sealed}", result, "--", result],
+                           capture_output=True, text=True, timeout=60, pass_fds=[sealed])
+        check_equal(r.returncode, 3, f"exit code, {arguments}: {r.stderr}")
+        check(f"--json: cannot write '/dev/fd/{sealed}': " in r.stderr, r.stderr)
+        check_equal(os.pread(sealed, 100, 0), b"kept\n", f"the file, {arguments}")
+    os.close(sealed)
 
 
 def check_rows_missing(result, why):
