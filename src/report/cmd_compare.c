@@ -131,6 +131,11 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }
+    if (!run_group_have_one_unit(a, b)) {
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "the capacities are in different units");
+        return;
+    }
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
         log_error("note: %s", text);
     if (compare(o, a, b) != 0)

@@ -150,6 +150,11 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
         return;
     }
+    if (!run_group_have_one_unit(tonight, before)) {
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "the capacities are in different units");
+        return;
+    }
     note_program(before, tonight->valid[0]->result);
     o->report.code = CMD_OK;
     if (judge_metrics(o, before, tonight, opts->min_runs) != 0 || o->n_judged == 0) {

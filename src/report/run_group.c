@@ -206,6 +206,24 @@ bool run_group_is_of_searches(const struct run_group *g)
     return g->n_valid > 0 && result_is_search(g->valid[0]->result);
 }
 
+static bool is_in_unit(const struct run_group *g, const char *unit)
+{
+    for (size_t i = 0; i < g->n_valid; i++) {
+        const char *its_unit = result_capacity_unit(g->valid[i]->result);
+
+        if (unit != NULL && its_unit != NULL && strcmp(its_unit, unit) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool run_group_have_one_unit(const struct run_group *a, const struct run_group *b)
+{
+    const char *unit = result_capacity_unit(a->valid[0]->result);
+
+    return is_in_unit(a, unit) && is_in_unit(b, unit);
+}
+
 /* Of a sweep, the geometric mean over all its searches. */
 static bool capacity_value(const struct json_object *result, double *value)
 {

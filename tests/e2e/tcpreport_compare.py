@@ -176,6 +176,16 @@ def test_capacities_are_compared_and_nothing_else_of_a_search():
         check_equal(json.load(f)["not_judged"], ["capacity"], "of searches")
 
 
+def test_capacities_in_different_units_are_not_compared():
+    directory = os.path.dirname(temp_path("x"))
+    before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
+    compare = ["compare", "--force", *before, "--", *now]
+    check_equal(verdict_of(report(*compare)), "PASS", "the control: one unit")
+    for name in now:
+        change(name, search={"find": "connections", "unit": "connections"})
+    check_equal(report(*compare, code=2).stdout, "INCONCLUSIVE: the capacities are in different units\n", "verdict")
+
+
 def test_sweeps_are_compared_by_the_geometric_mean_of_their_capacities():
     directory = os.path.dirname(temp_path("x"))
     before = searches(directory, "before", [1000 + i for i in range(10)])
