@@ -54,20 +54,24 @@ static bool has_values(const struct recording *r, const char *metric)
 }
 
 /* The response times of all are unknown if those of a run are, and so are the others if they were
- * not measured in a run that has answers. */
+ * not measured in a run that has answers: not even the mean is that of all. */
 static void forget_unknown(struct total *total, const struct recordings *all)
 {
     static const char *const of_answers[] = {"response", "service", "net"};
 
     for (size_t k = 0; k < sizeof of_answers / sizeof *of_answers; k++) {
+        struct metric *metric;
         bool have_all = true;
 
         for (size_t i = 0; i < all->n; i++)
             have_all &= k == 0 ? metrics_find(&all->items[i].metrics, of_answers[k]) != NULL
                                : has_values(&all->items[i], of_answers[k]) ||
                                      !has_values(&all->items[i], "response");
-        if (!have_all && metrics_find(&total->metrics, of_answers[k]) != NULL)
-            metrics_get(&total->metrics, of_answers[k])->has_counts = false;
+        if (have_all || metrics_find(&total->metrics, of_answers[k]) == NULL)
+            continue;
+        metric = metrics_get(&total->metrics, of_answers[k]);
+        hist_reset(&metric->hist);
+        metric->batches = (struct batch_means){0};
     }
 }
 
@@ -83,9 +87,9 @@ int total_make(struct total *total, const struct recordings *all)
                              METRICS_MOST);
         every &= r->result != NULL;
     }
-    forget_unknown(total, all);
     if (add_batches(total, all) != 0)
         return log_error("out of memory");
+    forget_unknown(total, all);
     for (size_t i = 0; every && i < all->n; i++) {
         if (i == 0 && (total->result = merge_first(all->items[0].result)) == NULL)
             return log_error("out of memory");

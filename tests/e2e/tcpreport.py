@@ -225,8 +225,11 @@ def test_times_of_a_part_of_the_answers_are_not_those_of_all():
     r = report("merge", "--json", "-", *files, code=None)
     latency = json.loads(r.stdout)["latency_ns"]
     check_equal((latency["net"]["p50"], latency["response"]["p50"] is None), (None, False), "p50 of net and response")
+    check_equal([latency["net"][name] for name in ("count", "min", "mean", "max")], [0, None, None, None], "net")
+    check("\nnet " not in report("merge", *files, code=None).stdout, "net in the table")
     alone = json.loads(report("merge", "--json", "-", *files[:2], code=None).stdout)["latency_ns"]
     check(alone["net"]["p50"] > 0, "the control: of the run that measured it")
+    check("\nnet " in report("merge", *files[:2], code=None).stdout, "the control: its table")
 
 
 # --- files and command lines ---
