@@ -10,7 +10,8 @@
 
 struct json_object;
 
-enum { CLASS_READER_MOST = 16 };
+/* At least as many as merged runs have together: see METRICS_MOST. */
+enum { CLASS_READER_MOST = 64 };
 
 /* Returns the number of classes; 0: the run had none.  Names are borrowed from the result. */
 size_t class_reader_take(const struct json_object *result,

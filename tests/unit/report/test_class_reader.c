@@ -2,6 +2,7 @@
  * test_class_reader: what a result says of its classes, and what it leaves out. */
 #include "report/class_reader.h"
 
+#include "report/metrics.h"
 #include "report/result.h"
 
 #include <math.h>
@@ -69,18 +70,34 @@ static void a_result_may_have_no_classes(void **state)
     }
 }
 
-static void no_more_classes_are_read_than_there_is_room_for(void **state)
+/* Returns how many of the classes of a result are read. */
+static size_t n_read_of(int n_classes)
 {
     struct json_object *result;
     char text[2000] = "{\"classes\": {\"c0\": {}";
-    size_t n = strlen(text);
+    size_t n = strlen(text), n_read;
 
-    (void)state;
-    for (int i = 1; i < CLASS_READER_MOST + 5; i++)
+    for (int i = 1; i < n_classes; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, ", \"c%d\": {}", i);
     snprintf(text + n, sizeof text - n, "}}");
-    assert_int_equal(read_text(text, &result), CLASS_READER_MOST);
+    n_read = read_text(text, &result);
     result_free(result);
+    return n_read;
+}
+
+static void no_more_classes_are_read_than_there_is_room_for(void **state)
+{
+    (void)state;
+    assert_int_equal(n_read_of(CLASS_READER_MOST + 5), CLASS_READER_MOST);
+}
+
+/* Each has two metrics, and a run has 15 more. */
+static void all_classes_of_merged_runs_are_read(void **state)
+{
+    enum { MOST_CLASSES = (METRICS_MOST - 15) / 2 };
+
+    (void)state;
+    assert_int_equal(n_read_of(MOST_CLASSES), MOST_CLASSES);
 }
 
 static void metrics_of_classes_are_told_by_their_names(void **state)
@@ -96,6 +113,7 @@ int main(void)
         cmocka_unit_test(figures_of_each_class_are_read),
         cmocka_unit_test(a_result_may_have_no_classes),
         cmocka_unit_test(no_more_classes_are_read_than_there_is_room_for),
+        cmocka_unit_test(all_classes_of_merged_runs_are_read),
         cmocka_unit_test(metrics_of_classes_are_told_by_their_names),
     };
 
