@@ -139,6 +139,16 @@ def test_rates_of_instances_add_up_even_if_one_ended_earlier():
     check_equal([rows[name][1] for name in ("requested", "scheduled", "sent", "answered")], ["300 q/s"] * 4, "rates")
 
 
+def test_connections_of_instances_took_as_long_as_those_of_the_slowest():
+    paths = [copy_of_run(f"opened_in_{seconds}.json",
+                         connections={"connected": 1000, "connect_elapsed_s": seconds, "connect_rate_per_s": 1000 / seconds})
+             for seconds in (1, 10)]
+    for files_of, words in ((paths[:1], "1,000 connections established; the 1,000 before the load took 1.00 s, 1,000 per second."),
+                            (paths, "2,000 connections established; the 2,000 before the load took 10.0 s, 200 per second.")):
+        text = Page(page_of(*files_of)).text()
+        check(words in text, f"{words!r} in {text}")
+
+
 def test_rate_requested_is_drawn_if_it_was_kept():
     need_program("gnuplot")
     dashed = "The dashed line is the rate requested"
