@@ -72,6 +72,12 @@ def test_windows_of_control_are_those_in_which_queries_were_due():
     check_equal(program("control").answers(path), [(100.0, 500000.0, 100.0)], "due, response, first query of the connection")
 
 
+def test_rate_of_a_closed_loop_is_that_of_the_answers_in_its_time():
+    """The last 100 of 3,000 answers came after the 3 s."""
+    check_equal(peers.closed_loop_qps(3000, 100, 3), 2900 / 3, "queries per second")
+    check_equal(peers.closed_loop_qps(50, 100, 3), 0, "when only queries of the end were answered")
+
+
 # --- how it is judged ---
 
 def case(title, **figures):
