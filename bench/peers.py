@@ -83,20 +83,21 @@ def peak_mb(pid):
 
 
 def measured(process, target, server_s, stages, seconds=60):
-    """Waits for a client to end, without reaping it. Returns the server's CPU seconds, and the client's user and system seconds and
-    peak of memory: under load, if the client says when that is, or since the server had used SERVER_S."""
-    mb = 0
+    """Waits for a client to end, without reaping it. Returns the server's CPU seconds, the seconds in which it used them, and the
+    client's user and system seconds and peak of memory: under load, if the client says when that is, or since the server had
+    used SERVER_S."""
+    mb, begin_s = 0, time.monotonic()
 
     def look():
         nonlocal mb
         mb = max(mb, peak_mb(process.pid))
 
     def spent():
-        return *cpu_times(process.pid), target.cpu()
+        return *cpu_times(process.pid), target.cpu(), time.monotonic()
     said = stages.follow(process, spent, seconds, look)
-    begin, end = said.get(OPEN, (0, 0, server_s)), said.get(CLOSING) or spent()
-    user, system, server = (after - before for before, after in zip(begin, end))
-    return server, (user, system, mb)
+    begin, end = said.get(OPEN, (0, 0, server_s, begin_s)), said.get(CLOSING) or spent()
+    user, system, server, wall = (after - before for before, after in zip(begin, end))
+    return server, wall - (SETTLE_S if OPEN in said else 0), (user, system, mb)
 
 
 def run(argv, target, **options):
@@ -113,12 +114,12 @@ def run(argv, target, **options):
     return text, used
 
 
-def costs(used, n, seconds):
-    """The figures of CPU and memory for n messages in a number of seconds."""
-    server_s, (user, system, mb) = used
+def costs(used, n):
+    """The figures of CPU and memory for n messages."""
+    server_s, wall_s, (user, system, mb) = used
     per = 1e6 / max(n, 1)
     return {"cpu": (user + system) * per, "user": user * per, "system": system * per, "mb": mb,
-            "server_cpu": server_s * per, "server_busy": server_s / seconds}
+            "server_cpu": server_s * per, "server_busy": server_s / wall_s}
 
 
 # --- servers ---
@@ -244,7 +245,7 @@ def run_floor(target, n, rate, seconds, message="dns"):
     return {"rate": min(j["achieved_qps"], j["answered"] / seconds) / 1e3,
             "achieved": j["achieved_qps"] * seconds / j["scheduled"],
             "lost": j["scheduled"] - j["answered"], "mean": j.get("mean_response_us", float("inf")) / 1e3,
-            **costs(used, j["answered"], seconds), "server_mb": target.mb(),
+            **costs(used, j["answered"]), "server_mb": target.mb(),
             "connects": j["connects_per_s"]}
 
 
@@ -277,7 +278,7 @@ def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL,
             "achieved": sent_qps * seconds / max(q["scheduled"], 1) if rate else None,
             "lost": q["scheduled"] - q["answered"], "p50": percentile_ms(response["p50"]),
             "p99": percentile_ms(response["p99"]), "mean": percentile_ms(response["mean"]),
-            **costs(used, q["answered"], seconds), "server_mb": target.mb(),
+            **costs(used, q["answered"]), "server_mb": target.mb(),
             "dropped": r.json["output"]["dropped_rows"],
             "connects": r.json["connections"]["connect_rate_per_s"]}
 
@@ -303,7 +304,7 @@ def run_dnsperf(target, n, rate, seconds, outstanding=1000):
     answered = field(r"Queries completed:\s+(\d+)")
     return {"rate": field(r"Queries per second:\s+([\d.]+)") / 1e3, "lost": field(r"Queries lost:\s+(\d+)"),
             "achieved": field(r"Queries per second:\s+([\d.]+)") / rate if rate else None,
-            "mean": field(r"Average Latency \(s\):\s+([\d.]+)") * 1e3, **costs(used, answered, seconds),
+            "mean": field(r"Average Latency \(s\):\s+([\d.]+)") * 1e3, **costs(used, answered),
             "server_mb": target.mb()}
 
 
@@ -323,7 +324,7 @@ def run_sockperf(rate, seconds):
     per_s = received / field(r"Total Run\] RunTime=([\d.]+)")
     return {"rate": per_s / 1e3, "achieved": per_s / rate, "mean": field(r"avg-rtt=([\d.]+)") / 1e3,
             "p50": field(r"percentile 50.000 =\s+([\d.]+)") / 1e3,
-            "p99": field(r"percentile 99.000 =\s+([\d.]+)") / 1e3, **costs(used, received, seconds)}
+            "p99": field(r"percentile 99.000 =\s+([\d.]+)") / 1e3, **costs(used, received)}
 
 
 UNITS_MS = {"us": 1e-3, "ms": 1, "s": 1e3}
@@ -342,19 +343,19 @@ def run_wrk(target, n, seconds):
         return float(value) * UNITS_MS[unit]
     answered = float(re.search(r"(\d+) requests in", text).group(1))
     return {"rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1)) / 1e3, "p50": latency(50),
-            "p99": latency(99), **costs(used, answered, seconds), "server_mb": target.mb()}
+            "p99": latency(99), **costs(used, answered), "server_mb": target.mb()}
 
 
 def run_flood(target, message, n, seconds, batch, window):
     text, used = run([floor_path, "flood", target.port, message, n, seconds, batch, window], target)
     j = json.loads(text)
-    return {"rate": j["per_s"] / 1e3, **costs(used, j["answered"], seconds), "server_mb": target.mb()}
+    return {"rate": j["per_s"] / 1e3, **costs(used, j["answered"]), "server_mb": target.mb()}
 
 
 def run_connects(target, message, seconds):
     text, used = run([floor_path, "connects", target.port, message, seconds], target)
     j = json.loads(text)
-    return {"rate": j["per_s"] / 1e3, **costs(used, j["connections"], seconds), "server_mb": target.mb()}
+    return {"rate": j["per_s"] / 1e3, **costs(used, j["connections"]), "server_mb": target.mb()}
 
 
 # --- system calls ---

@@ -42,6 +42,12 @@ def test_cost_of_a_query_is_without_that_of_its_connection():
             check_between(figures["rate"], 0.999, 1.001, f"kq/s of {name}: at constant intervals")
 
 
+def test_cpus_of_the_server_are_those_of_the_time_in_which_it_used_them():
+    """Of a load of 3 s with 0.5 s of opening and closing connections, which count for both clients next to dnsperf."""
+    figures = peers.costs((3.5, 3.5, (1, 2, 10)), 1000)
+    check_equal((figures["server_busy"], figures["server_cpu"], figures["cpu"]), (1, 3500, 3000), "CPUs, us per query of both sides")
+
+
 def test_cost_of_a_connection_is_without_that_of_the_start():
     scale = program("scale")
     first = scale.Used(memory=10 ** 9, client=9 * 10 ** 6, server=5 * 10 ** 6, cpu_s=[0.1, 0.2, 0.3, 0.4])
