@@ -38,8 +38,9 @@ def is_at_least(case, program):
 
 
 def spread_percent(runs, figure):
+    """None for a single run."""
     found = values(runs, figure)
-    middle = statistics.median(found) if found else 0
+    middle = statistics.median(found) if len(found) > 1 else 0
     return (max(found) - min(found)) / middle * 100 if middle else None
 
 

@@ -114,6 +114,11 @@ def test_end_of_the_ladder_is_a_bound():
         check_equal(got.count(">= 4,000"), (ours, theirs).count(4000), got)
 
 
+def test_single_run_has_no_spread():
+    for rates, spread in (([100], None), ([90, 110], 20), ([], None)):
+        check_equal(compare_report.spread_percent([{"rate": rate} for rate in rates], "rate"), spread, f"spread in % of {rates}")
+
+
 def test_lost_queries_are_no_reason_to_meet_a_target():
     for ours, theirs, is_met in ((0, 0, True), (1, 0, False), (0, 1204, compare_targets.UNKNOWN), (1, 1204, False)):
         found = case("knot, 2,000 connections and queries in flight", dnsperf={"rate": 78, "cpu": 27, "lost": theirs},
