@@ -148,7 +148,7 @@ class Pair:
         check(code is None, f"{self.name}: {program} ended with exit code {code}: {side.stderr()}")
 
     def sample(self):
-        """Returns whether the load goes on."""
+        """Returns whether the load goes on. A stall of the machine can leave out samples, and does not end it."""
         try:
             server, client = self.stats()
             if client["state"] != "running":
@@ -159,8 +159,8 @@ class Pair:
                 "server": {**server_side(server), "rss": rss_bytes(self.server.pid), "fds": descriptors(self.server.pid)}})
             if self.n_cut > 0 and self.samples[-1]["s"] - self.samples[0]["s"] < self.cut_s:
                 request(self.paths[0], "POST", f"/connections/stop?n={self.n_cut}")
-        except (OSError, IndexError, ValueError):  # it ends
-            return False
+        except (OSError, IndexError, ValueError, KeyError):  # no answer in time, or it ends
+            return self.client.process.poll() is None and self.server.process.poll() is None
         return True
 
     def end(self):

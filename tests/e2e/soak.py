@@ -3,11 +3,13 @@
 
 import math
 import random
+import types
 
 from harness import *
 
 sys.path.insert(0, os.path.join(SOURCE_DIR, "bench"))
 from drift import BLOCKS, judge
+from soak_loads import Pair
 
 SOAK = os.path.join(SOURCE_DIR, "bench/soak")
 SHORT = ("--minutes", 0.2, "--connections", 1000, "--rate", 1000, "--queries-per-conn", 10)
@@ -84,6 +86,19 @@ def test_too_few_samples_are_no_verdict():
         except ValueError:
             continue
         raise AssertionError(f"judged {n} samples")
+
+
+def test_sample_without_an_answer_does_not_end_the_load():
+    """A machine that stands still does not answer in time."""
+    pair = Pair.__new__(Pair)
+
+    def stats():
+        raise TimeoutError
+    pair.stats = stats
+    for client, server, goes_on in ((None, None, True), (0, None, False), (None, -9, False)):
+        pair.client, pair.server = (types.SimpleNamespace(process=types.SimpleNamespace(poll=lambda code=code: code))
+                                    for code in (client, server))
+        check_equal(pair.sample(), goes_on, f"it goes on after exit codes {client} and {server}")
 
 
 # --- the whole ---
