@@ -138,6 +138,12 @@ def test_soak_refuses_an_unknown_load():
     check_equal((r.returncode, "--load: invalid value 'sleep': expected churn, tls, push, reconnect" in r.stderr), (2, True), r.stderr)
 
 
+def test_soak_refuses_a_file_that_it_cannot_write():
+    """Before the hours of load, not after them."""
+    r = soak("--load", "churn,tls", "--csv", "/none/x")
+    check_equal((r.returncode, "--csv: /none/x.churn: No such file or directory" in r.stderr), (2, True), r.stderr)
+
+
 def program_that(does):
     """A program that does this, in the words of sh."""
     return write_program(temp_path("program"), f"#!/bin/sh\n{does}\n")
