@@ -6,9 +6,11 @@ bench/repeat describes the options."""
 import contextlib
 import json
 import os
+import re
 import sys
 
 import built
+import usage
 
 from subjects import *
 
@@ -22,10 +24,18 @@ CLIENT_CPU, SERVER_CPU = 0, 1
 
 
 def add_options(parser):
-    parser.add_argument("-c", default="3000")
-    parser.add_argument("--slo", default="p50<5ms,lost<0.1%")
-    parser.add_argument("--share", type=int, default=40)
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("-c", type=usage.count(), default=3000)
+    parser.add_argument("--slo", type=goals, default="p50<5ms,lost<0.1%")
+    parser.add_argument("--share", type=usage.whole(1, 100), default=40)
+    parser.add_argument("--limit", type=usage.whole())
+
+
+def goals(text):
+    """Those that meets() knows; returns them as they are."""
+    for goal in text.split(","):
+        if not re.fullmatch(r"(p50|p90|p99|p999|max)<\d+(\.\d+)?ms|lost<\d+(\.\d+)?%", goal):
+            usage.refuse(goal, "p50, p90, p99, p999 or max in ms, or lost in percent, such as p50<5ms or lost<0.1%")
+    return text
 
 
 def meets(result, goal):
@@ -55,7 +65,7 @@ class Subject:
         self.o = o
         with contextlib.ExitStack() as stack:
             prefix, address = self.place(stack)
-            self.server, port = start(name, "tcp", SLOTS * parse_count(o.c), [*prefix, "taskset", "-c", str(SERVER_CPU)], address)
+            self.server, port = start(name, "tcp", SLOTS * o.c, [*prefix, "taskset", "-c", str(SERVER_CPU)], address)
             stack.callback(self.server.stop)
             self.target = f"{address}:{port}"
             self.watch = ["--watch", str(self.server.process.pid)]
@@ -80,7 +90,7 @@ class Subject:
     def client(self, path, *arguments):
         """Returns its result."""
         with open(path + ".txt", "w") as text:
-            code = subprocess.run([TCPCLIENT, "--cpu", str(CLIENT_CPU), "-c", self.o.c, *OPTIONS["tcp"], *arguments,
+            code = subprocess.run([TCPCLIENT, "--cpu", str(CLIENT_CPU), "-c", str(self.o.c), *OPTIONS["tcp"], *arguments,
                                    "--json", path + ".json", self.target], stderr=text).returncode
         if code not in (0, 3):
             sys.exit(f"{os.path.basename(sys.argv[0])}: tcpclient: exit code {code}: see {path}.txt")

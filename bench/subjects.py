@@ -2,7 +2,10 @@
 """The servers whose capacity is searched: DNS servers of Debian packages and tcpserver, with one worker each."""
 
 import os
+import shutil
 import sys
+
+import usage
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from authority import Authority
@@ -103,4 +106,13 @@ LACK = {("knot", "tls"), ("tcpserver", "udp")}
 
 
 def is_installed(name):
-    return any(os.access(os.path.join(path, PROGRAMS[name]), os.X_OK) for path in os.environ["PATH"].split(":"))
+    return shutil.which(PROGRAMS[name], path=SYSTEM_PATH) is not None
+
+
+def server_names(text):
+    """A list of them, as an argument."""
+    names = usage.names([*PROGRAMS, "tcpserver"])(text)
+    for name in names:
+        if name in PROGRAMS and not is_installed(name):
+            usage.refuse(name, f"one that is installed: cannot find {PROGRAMS[name]}")
+    return names

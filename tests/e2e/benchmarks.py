@@ -2,6 +2,7 @@
 """bench/: what its programs say without a build, and the names they use; bench/all, with programs that are replaced; and that
 the README quotes docs/performance.md."""
 
+import ast
 import builtins
 import dis
 import importlib
@@ -224,7 +225,7 @@ class Tree:
         self.root = os.path.realpath(temp_path("tree"))
         for name in ("bench", "docs"):
             os.makedirs(os.path.join(self.root, name))
-        for name in ("all", "blocks.py", "built.py", "ending.py"):
+        for name in ("all", "blocks.py", "built.py", "ending.py", "usage.py"):
             shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
         for name, text in FAKES.items():
             self.write(os.path.join("bench", name), text)
@@ -345,12 +346,40 @@ def test_unknown_and_separate_benchmarks_are_refused():
         check(r.returncode == 2 and words in r.stderr, r.stderr)
 
 
-def test_arguments_that_are_no_counts_are_refused():
-    for name, word in (("control", "fast"), ("control", "5001"), ("saturation", "200k"), ("saturation", "0"), ("wire_truth", "0"),
-                       ("wire_truth", "many")):
-        r = run_program(os.path.join(BENCH, name), word, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
-        check_equal(r.returncode, 1, f"exit code of {name} {word}: {r.stderr}")
-        check(re.fullmatch(rf"bench/{name}: invalid \w+ '{word}': expected a whole number .*\n", r.stderr), r.stderr)
+def test_wrong_arguments_are_refused_in_one_line():
+    """Before anything is measured."""
+    for name, *words, message in (
+            ("all", "--watch", "0", "invalid value '0': expected a number from 1 on"),
+            ("compare", "x", "invalid section 'x': expected clients, "), ("compare", "--quickly", "unrecognized arguments: --quickly"),
+            ("connect", "0", "invalid value '0': expected a whole number from 1 on"),
+            ("control", "fast", "invalid value 'fast': expected a whole number from 1 to 5000"),
+            ("control", "5001", "invalid value '5001': expected a whole number from 1 to 5000"),
+            ("curves", "--servers", "x", "y", "invalid value 'x': expected unbound, knot, nsd, bind, tcpserver"),
+            ("curves", "--connections", "100,x", "y", "invalid value 'x': expected a number from 1 on"),
+            ("curves", "--transports", "tcp,x", "y", "invalid value 'x': expected udp, tcp, tls"),
+            ("handshakes", "--rounds", "0", "invalid value '0': expected a whole number from 1 on"),
+            ("handshakes", "--keys", "x", "invalid value 'x': expected rsa2048, p256, ed25519"),
+            ("minutes", "--servers", "tcpserver", "y", "invalid value '': expected a number from 1 on"),
+            ("pacing", "x", "invalid value 'x': expected a whole number from 1 on"),
+            ("push", "200k", "x", "invalid value 'x': expected a number from 1 on"),
+            ("repeat", "--servers", "tcpserver", "--slo", "p99<1s", "y", "invalid value 'p99<1s': expected p50, "),
+            ("repeat", "--servers", "tcpserver", "-n", "0", "y", "invalid value '0': expected a whole number from 1 on"),
+            ("saturation", "200k", "invalid value '200k': expected a whole number from 1 on"),
+            ("saturation", "200", "400", "expected three rates or more"),
+            ("scale", "10k", "0", "invalid value '0': expected a number from 1 on"),
+            ("soak", "--rate", "0", "invalid value '0': expected a number from 1 on"),
+            ("wire_truth", "0", "invalid value '0': expected a whole number from 1 on")):
+        r = run_program(os.path.join(BENCH, name), *words, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
+        check_equal((r.returncode, r.stdout), (2, ""), f"exit code and output of {name} {words}: {r.stderr}")
+        check(re.fullmatch(rf"bench/{name}: .*{re.escape(message)}.*\n", r.stderr), r.stderr)
+
+
+def test_every_program_says_what_it_does():
+    for name in executables():
+        r = run_program(os.path.join(BENCH, name), "--help", env={"TCPSERVER": "/none/tcpserver"})
+        check_equal((r.returncode, r.stderr), (0, ""), f"exit code and messages of {name} --help")
+        about = ast.get_docstring(ast.parse(read("bench", name))).splitlines()[0]
+        check(about in r.stdout and f"\n    bench/{name} [" in r.stdout, f"what {name} does, and how to call it: {r.stdout}")
 
 
 if __name__ == "__main__":
