@@ -56,6 +56,8 @@ def test_cost_of_a_connection_is_without_that_of_the_start():
     costs = scale.costs(first, opened, 1000)
     check_equal({name: round(cost, 6) for name, cost in costs.items()}, {"client": 250, "server": 200, "kernel": 8550, "cpu_us": 100},
                 "costs of one of 1,000 connections")
+    loaded = opened._replace(cpu_s=[0.31, 0.72, 0.43, 0.64])
+    check_equal([round(us, 6) for us in scale.of_a_query(opened, loaded, 10000)], [20, 50, 10, 20], "us of one of 10,000 queries")
 
 
 @plain_build_only
