@@ -2,7 +2,7 @@
 """Reports the results of bench/compare: tables, JSON and a picture.
 
 A case is {"case": text, "reference": program, "runs": {program: [figures of a run, ...]}}. A run whose rate is the end of a
-ladder has the figure at_least: the program sustains that or more."""
+ladder has the figure at_least: the program sustains that or more. A run of tcpclient has the reasons for which it is SUSPECT."""
 
 import datetime
 import json
@@ -44,6 +44,12 @@ def spread_percent(runs, figure):
     return (max(found) - min(found)) / middle * 100 if middle else None
 
 
+def doubts(runs):
+    """What runs said about themselves, in words, or None."""
+    found = [r["reasons"] for r in runs if r.get("reasons")]
+    return f"SUSPECT in {len(found)} of {len(runs)} runs: {', '.join(sorted(set().union(*found)))}" if found else None
+
+
 def number(x, decimals=None):
     if x is None:
         return "-"
@@ -83,6 +89,9 @@ def print_case(case):
         cells += [value_text(case, program, f) for f in figures]
         cells.insert(len(ratios) + 1, number(spread_percent(runs, "rate"), 1))
         print(f"{program:{NAME_WIDTH}}" + "".join(f"{c:>{WIDTH}}" for c in cells), flush=True)
+    for program, runs in case["runs"].items():
+        if doubts(runs):
+            print(f"{program}: {doubts(runs)}", flush=True)
 
 
 def find(results, section, *words):

@@ -279,7 +279,7 @@ def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL,
             "lost": q["scheduled"] - q["answered"], "p50": percentile_ms(response["p50"]),
             "p99": percentile_ms(response["p99"]), "mean": percentile_ms(response["mean"]),
             **costs(used, q["answered"]), "server_mb": target.mb(),
-            "dropped": r.json["output"]["dropped_rows"],
+            "dropped": r.json["output"]["dropped_rows"], "reasons": r.json["reasons"],
             "connects": r.json["connections"]["connect_rate_per_s"]}
 
 

@@ -122,6 +122,12 @@ def test_single_run_has_no_spread():
         check_equal(compare_report.spread_percent([{"rate": rate} for rate in rates], "rate"), spread, f"spread in % of {rates}")
 
 
+def test_runs_in_doubt_are_said():
+    runs = [{"reasons": []}, {"reasons": ["host-noise", "generator-limited"]}, {"rate": 1}]
+    check_equal(compare_report.doubts(runs), "SUSPECT in 1 of 3 runs: generator-limited, host-noise", "what is said")
+    check_equal(compare_report.doubts(runs[:1] + runs[2:]), None, "what is said of runs without a doubt")
+
+
 def test_lost_queries_are_no_reason_to_meet_a_target():
     for ours, theirs, is_met in ((0, 0, True), (1, 0, False), (0, 1204, compare_targets.UNKNOWN), (1, 1204, False)):
         found = case("knot, 2,000 connections and queries in flight", dnsperf={"rate": 78, "cpu": 27, "lost": theirs},
