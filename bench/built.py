@@ -6,8 +6,8 @@ import signal
 import sys
 
 # What a benchmark has started ends with it, as Python's atexit handlers do not run after a signal.
-for number in signal.SIGTERM, signal.SIGHUP:
-    if signal.getsignal(number) != signal.SIG_IGN:  # nohup(1)
+for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+    if signal.getsignal(number) != signal.SIG_IGN:  # nohup(1), or in the background
         signal.signal(number, lambda *_: sys.exit(f"{os.path.basename(sys.argv[0])}: interrupted"))
 
 

@@ -89,6 +89,20 @@ def test_bench_that_does_not_look_for_the_programs_is_found():
     check_equal(says_how_to_build(path), False, "a program that does not import built says how to build")
 
 
+def test_interrupted_benchmark_says_so_in_one_line_and_leaves_nothing_behind():
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        pid = temp_path("pid")
+        server = write_program(temp_path("server"), f"#!/bin/sh\necho $$ >{pid}.new && mv {pid}.new {pid} && exec sleep 3600\n")
+        with open(temp_path("err"), "w+") as err:
+            process = spawn([os.path.join(BENCH, "wire_truth"), "1"], stdout=subprocess.DEVNULL, stderr=err,
+                            env={**os.environ, "TCPSERVER": server, "TCPCLIENT": "/bin/true", "PYTHONDONTWRITEBYTECODE": "1"},
+                            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+            wait_for(lambda: os.path.exists(pid), "its server")
+            check_equal(stop(process, number), 1, "exit code")
+            check_equal(read(err.name), "wire_truth: interrupted\n", "messages")
+        check(has_ended(int(read(pid))), "the end of its server")
+
+
 # --- names ---
 
 def globals_read(code):
