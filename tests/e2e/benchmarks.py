@@ -373,7 +373,7 @@ def test_wrong_arguments_are_refused_in_one_line():
             ("curves", "--transports", "tcp,x", "y", "invalid value 'x': expected udp, tcp, tls"),
             ("handshakes", "--rounds", "0", "invalid value '0': expected a whole number from 1 on"),
             ("handshakes", "--keys", "x", "invalid value 'x': expected rsa2048, p256, ed25519"),
-            ("minutes", "--servers", "tcpserver", "y", "invalid value '': expected a number from 1 on"),
+            ("minutes", "--servers", "tcpserver", "y", "invalid value 'tcpserver': expected SERVER=QPS"),
             ("pacing", "x", "invalid value 'x': expected a whole number from 1 on"),
             ("push", "200k", "x", "invalid value 'x': expected a number from 1 on"),
             ("repeat", "--servers", "tcpserver", "--slo", "p99<1s", "y", "invalid value 'p99<1s': expected p50, "),
