@@ -26,9 +26,9 @@ Client options:
                     block, 10.50.0.0/16, becomes local with one route (best on lo)
   --low-port PORT   allow unprivileged programs to bind ports from PORT up
 
-tcpclient does not need a wider port range when it plans its ports (--source, --sport), and needs no tuning
-for about ten thousand connections: see tcpclient --plan.  A port in TIME_WAIT (60 s, fixed in Linux) can be
-reused towards the same destination only with tcp_timestamps.
+With --source or --sport, tcpclient chooses its ports itself and does not need a wider port range.  For
+about ten thousand connections it needs no tuning: see tcpclient --plan.  A port in TIME_WAIT (60 s, fixed
+in Linux) can be reused towards the same destination only with tcp_timestamps.
 END
 }
 

@@ -21,7 +21,7 @@ stateful_rule() {
 
 # need_ss OPTION
 need_ss() {
-    command -v ss >/dev/null || die "$1: cannot find 'ss' of iproute2, needed to find ssh sessions that would be cut off"
+    command -v ss >/dev/null || die "$1: cannot find 'ss' of iproute2, which is needed to find ssh sessions that would be cut off"
 }
 
 # An ssh session through this port would hang.
@@ -142,7 +142,7 @@ want_notrack() {
         show "notrack rule" - none ok "$(why_tracked)"
     else
         ! rule=$(stateful_rule) ||
-            note "--notrack: the firewall needs connection state ($rule): it drops port $port unless another rule accepts it"
+            note "--notrack: the firewall needs connection state ($rule): it drops packets of port $port unless another rule accepts them"
         if command -v nft >/dev/null; then
             want_nft "$1"
         elif command -v iptables >/dev/null; then

@@ -162,8 +162,8 @@ common_usage() {
   --notrack         exempt the server's port from connection tracking.  A firewall that matches on
                     connection state then drops these packets; see below
   --irq IFACE       spread the interrupts of this interface over the CPUs of its NUMA node
-  --rps IFACE       spread packets over these CPUs if the interface has fewer receive queues (RPS),
-                    and assign each CPU its own send queue (XPS)
+  --rps IFACE       if this interface has fewer receive queues than its NUMA node has CPUs, spread
+                    packets over those CPUs (RPS); assign each CPU its own send queue (XPS)
   --rings IFACE     set the NIC's rings to their maximum size; print its interrupt coalescing
   --persist         with --apply: also set the changed sysctls at every boot, with
                     $persist_file; conflicts with --revert-after
@@ -173,7 +173,8 @@ common_usage() {
                     with --apply: revert automatically after TIME (90s, 30m, 2h; without a unit:
                     seconds), even if the session has ended; another --apply with this option
                     restarts the timer; one without it leaves the timer running.  If the revert fails,
-                    the state file remains; syslog, and a file of its name with .log, say why
+                    the state file remains; syslog, and a file named like the state file with .log,
+                    say why
   --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
   --lock-wait S     if another of these scripts is changing this host, wait up to S seconds for it
@@ -184,16 +185,20 @@ common_usage() {
                     the limit of its parent shell); conflicts with --dry-run
 
 Without --persist, a reboot undoes everything; with it, everything except the sysctls and --limits.  If
-both scripts changed a value, the last --revert restores it (with --state: if both files are in one
-directory).
+setup-server and setup-client changed the same value, it is restored when both have been reverted (with
+--state: only if both state files are in one directory).
 
 --notrack saves conntrack entries, but untracked packets have no connection state: a rule such as
 "ct state established accept" does not match them.  Use it only if another rule accepts packets from and
 to the port.
 
-Exit codes: 0 success; 1 --check found differences; 2 usage error; 3 the system refused a change, which is
-listed on stderr; all other changes were made.  3 also if nothing was changed: see --owner, --lock-wait;
-or if the state file could not be written: nothing was changed after that.
+Exit codes:
+  0  success
+  1  --check found differences
+  2  usage error
+  3  the system refused a change, which is listed on stderr (all other changes were made); the state file
+     could not be written (nothing was changed after that); or nothing was changed (see --owner and
+     --lock-wait)
 END
 }
 
@@ -283,10 +288,10 @@ raise_limits_of_siblings() {
             fi
             # shellcheck disable=SC2031 # sibling_with() has set it, here
             if [ "$limit" -gt "$is" ] && ! is_recorded "$sibling" sysctl fs.nr_open; then
-                refuse "$file: a new limit: its own script has to raise fs.nr_open first: apply that with --connections $connections, too"
+                refuse "raising the limit in $file: needs a higher fs.nr_open: run the script that wrote it with --apply --connections $connections, too"
             else
                 write_file "$file" "$raised
-" || refuse "$file: a new limit"
+" || refuse "raising the limit in $file"
             fi
         done
     done
@@ -298,7 +303,7 @@ want_common() {
     files=$((connections * 2 + connections / 8 + 10000))
     open_now=$(cut -f 1 /proc/sys/fs/file-nr)
     want fs.file-max $((files + (open_now / 100000 + 1) * 100000)) at-least \
-        "files of both programs, those open now, and 100,000 spare"
+        "files of both programs, files open now, and 100,000 spare"
     want fs.nr_open $((connections + 10000)) at-least "files of one process: one per connection"
     want fs.epoll.max_user_watches "$files" at-least "one watch per connection, in both programs"
     want_triple net.ipv4.tcp_mem $((connections / 2 + 50000)) "pages for socket buffers, half a page per connection"
@@ -348,7 +353,7 @@ begin() {
     choose_state
     [ ! -s "$state.log" ] || note "the last --revert-after failed: see $state.log"
     [ "$mode" != dry-run ] || [ $# -eq 0 ] || die "--dry-run: conflicts with COMMAND, which would run"
-    [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: after a reboot fs.nr_open could be lower"
+    [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: without it, a reboot could lower fs.nr_open below the limit"
     case $mode in
     check) printf '%-36s %-22s %-22s %-8s %s\n' setting current wanted '' reason ;;
     apply | revert)

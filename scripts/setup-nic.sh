@@ -109,7 +109,7 @@ irqs_of() {
 
 warn_of_irqbalance() {
     ! grep -qsx irqbalance /proc/[0-9]*/comm ||
-        note "irqbalance is running and will move the interrupts: systemctl stop irqbalance, or ban them in its settings"
+        note "irqbalance is running and will move the interrupts: stop it (systemctl stop irqbalance), or ban these interrupts in its settings"
 }
 
 # pick N CPU...: the CPU for queue N (from 0), round-robin.
@@ -221,7 +221,7 @@ show_coalescing() {
     usecs=$(ethtool -c "$1" 2>/dev/null | awk '$1 == "rx-usecs:" { print $2 }')
     adaptive=$(ethtool -c "$1" 2>/dev/null | awk '$1 == "Adaptive" { print $3 }')
     ! is_count "$usecs" || show "coalescing of $1" "$usecs us, adaptive $adaptive" any ok \
-        "adds up to this much latency; ethtool -C $1 adaptive-rx off rx-usecs 0 costs CPU time instead"
+        "delays packets by up to this time; 'ethtool -C $1 adaptive-rx off rx-usecs 0' avoids it but costs CPU time"
 }
 
 want_rings() {

@@ -24,10 +24,11 @@ Server options:
   --small-buffers   socket buffers of 1 to 16 KiB, for millions of idle connections
 
 Queues: a connection waits in the SYN queue (tcp_max_syn_backlog) until its handshake completes, then in
-the accept queue (the smaller of --backlog and somaxconn) until the program accepts it.  If that queue is
-full, the last segment of the handshake is dropped: the client sees an established connection, while the
-server has none and retransmits its SYN-ACK tcp_synack_retries times (half-open; tcp_abort_on_overflow=1
-would send a reset instead).  SYN cookies hide an overflow of the SYN queue and log a message in dmesg.
+the accept queue (the smaller of --backlog and somaxconn) until the program accepts it.  If the accept queue
+is full, the kernel drops the last segment of the handshake: the client sees an established connection, but
+the server has none and retransmits its SYN-ACK tcp_synack_retries times (a half-open connection; with
+tcp_abort_on_overflow=1 the kernel would send a reset instead).  SYN cookies hide an overflow of the SYN
+queue, except for a message in dmesg.
 END
 }
 

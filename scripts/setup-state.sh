@@ -182,7 +182,7 @@ record() {
 
 # What is not on record must not be changed.
 cannot_record() {
-    note "cannot write $state: nothing more was changed; when it can be written, --apply goes on; --revert undoes what was changed"
+    note "cannot write $state: nothing more was changed; make it writable and repeat --apply, or use --revert to undo what was changed"
     exit 3
 }
 
@@ -228,7 +228,7 @@ check_owner() {
     [ -f "$1" ] || return 0
     recorded_owner=$(awk -F '\t' '$1 == "owner" { print $2 }' "$1")
     [ "$recorded_owner" = "$owner" ] || {
-        note "tuned by '$recorded_owner', not by '$owner': not touched ($1)"
+        note "tuned by '$recorded_owner', not by '$owner': nothing was changed ($1)"
         exit 3
     }
 }
@@ -276,7 +276,7 @@ need_tool_of() {
     *) tool=ip ;;
     esac
     command -v "$tool" >/dev/null || {
-        note "cannot find '$tool': repeat this with it on the PATH, which is $PATH"
+        note "cannot find '$tool': repeat this with its directory in PATH, which is $PATH"
         return 1
     }
 }
@@ -315,7 +315,7 @@ END
 }
 
 nothing_to_revert() {
-    note "nothing to revert: no $state"
+    note "nothing to revert: $state does not exist"
     rm -f -- "$state.log"
     remove_default_directories
 }

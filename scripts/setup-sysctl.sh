@@ -170,7 +170,7 @@ raise_persisted_of_siblings() {
         fi
         raised=$(with_persisted "$file")
         [ "$raised" = "$(cat -- "$file")" ] || write_file "$file" "$raised
-" || refuse "$file: a new value"
+" || refuse "raising the values in $file"
     done
 }
 

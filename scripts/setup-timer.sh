@@ -16,7 +16,7 @@ stop_timer() {
 # end_timer CODE: what it said is kept if it failed, beside the state and in the system log: nobody was there to read it.
 end_timer() {
     if [ "$1" != 0 ] && [ -n "$said" ]; then
-        note "--revert-after failed: --revert repeats it ($state)"
+        note "--revert-after failed: repeat it with --revert ($state)"
         (umask 022 && cat -- "$said" >"$state.log") || true
         ! command -v logger >/dev/null || logger -t "$script" -p daemon.err <"$said" || true
     fi

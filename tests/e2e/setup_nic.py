@@ -250,7 +250,7 @@ def test_limits_of_a_script_stay_below_fs_nr_open_when_the_other_is_reverted():
                 script(host, scripts[0], "--apply", "--limits", "--persist", "--connections", first)
                 is_refused = first == "600k"
                 r = script(host, scripts[1], "--apply", "--limits", "--persist", "--connections", second, code=3 if is_refused else 0)
-                check_equal("apply that with --connections 1500000, too" in r.stderr, is_refused, r.stderr)
+                check_equal("run the script that wrote it with --apply --connections 1500000, too" in r.stderr, is_refused, r.stderr)
                 script(host, scripts[1], "--revert")
                 paths = glob.glob(host.path("etc/security/limits.d/*"))
                 check(paths, "limits of the one that was not reverted")

@@ -97,7 +97,7 @@ def test_timer_whose_revert_fails_says_why():
         wait_for(lambda: os.path.exists(told) and not os.path.exists(host.path("run/tcpscaler.lock")), "what the system log is told")
         log = Path(state + ".log").read_text()
         said = ("unknown kind of change: 'moon'", "cannot restore moon phase to 'full'",
-                "--revert-after failed: --revert repeats it (/run/tcpscaler/setup-server.state)")
+                "--revert-after failed: repeat it with --revert (/run/tcpscaler/setup-server.state)")
         check_equal(log.splitlines()[-3:], [f"setup-server.sh: {line}" for line in said], "the file")
         check_equal(Path(told).read_text(), "-t setup-server -p daemon.err\n" + log, "the system log")
         r = revert(host, SERVER, code=3)
