@@ -76,7 +76,7 @@ set_seconds() {
     *) seconds_each=1 ;;
     esac
     is_count "${2%[smh]}" "$3" 99999 ||
-        die "$1: invalid value '$2': expected a time such as 90s, 45m or 2h, a number from $3 to 99999 with its unit"
+        die "$1: invalid value '$2': expected a time such as 90s, 45m or 2h: a number from $3 to 99999 and a unit"
     seconds=$((${2%[smh]} * seconds_each))
 }
 
@@ -84,7 +84,7 @@ set_seconds() {
 refuse_mail_without_privileges() {
     [ -n "$mail_to" ] && [ "${sendmail%%[[:blank:]]*}" = /usr/sbin/sendmail ] || return 0
     ! grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status ||
-        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to, OnFailure= mails instead"
+        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to; OnFailure= of the unit sends the mail instead"
 }
 
 check_config() {
@@ -102,7 +102,7 @@ check_config() {
     '' | p50 | p90 | p95 | p99 | p99.9 | p99.99 | max) ;;
     *) die "require: invalid value '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
     esac
-    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: requires server, which it is compared with"
+    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: requires server, the program to compare with it"
     refuse_mail_without_privileges
     cd "$(dirname "$1")" || die "cannot enter the directory of '$1'"
     [ -r "$lock" ] || die "lock: cannot read '$lock'"

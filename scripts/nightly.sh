@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures one server every night with tcpclient and reports whether it got worse than in the nights
-# before, or than a reference program.  Silent if it did not: meant for cron or a systemd timer.
+# Measures one server every night with tcpclient and reports whether it got worse than in previous nights,
+# or is worse than a reference program.  Prints nothing if it is not: meant for cron or a systemd timer.
 set -euf
 export LC_ALL=C # the order of names does not depend on who starts this
 unset CDPATH
@@ -13,28 +13,29 @@ usage() {
     cat <<END
 usage: $program CONFIG
 
-Measure one night as configured in CONFIG (nightly.conf.example explains every line): check tcpclient --plan,
-measure RUNS times, repeat runs that are not VALID, compare the night with previous nights
-(tcpreport compare --nights), and remove the oldest nights.  Only one instance per host can run at a time.
+Measure one night as configured in CONFIG (nightly.conf.example explains every line): remove the oldest
+nights, check tcpclient --plan, measure "runs" times, repeat runs that are not VALID, and compare the night
+with previous nights (tcpreport compare --nights).  Only one instance per host can run at a time.
 
-With reference-server or reference-client in CONFIG it measures that program, too, in the order
-reference, candidate, candidate, reference, and compares the night with it alone (tcpreport compare).
+With reference-server or reference-client in CONFIG, also measure that program, in the order reference,
+candidate, candidate, reference, and compare the night only with the reference (tcpreport compare).
 
 Each night has a directory, named after its start time (UTC):
   summary.txt         the verdict and the reasons for it
-  run-NN.json .hlog .txt  .server.txt
-                      for each VALID run: result, histograms, summary; the server's output
-  reference-NN.*      the same of the reference program
-  repeated/           the same for runs that were SUSPECT or INVALID
-  plan.txt compare.txt verdict.json fingerprint
-                      output of the preflight and the comparison; settings, programs and machine
+  run-NN.json .hlog .txt .server.txt
+                      for each VALID run: result, histograms, summary, the server's output
+  reference-NN.*      the same files for each VALID run of the reference program
+  repeated/           the same files for runs that were SUSPECT or INVALID
+  plan.txt compare.txt verdict.json
+                      output of the preflight and of the comparison
+  fingerprint         settings, programs and machine; nights with the same fingerprint form a series
   page.html           the last run as a page (tcpreport html), unless the night is a PASS
   reference           exists if later nights are compared with this one
 
-Exit codes; all but 0 send mail to mail-to or, if that is not set, print to stderr:
+Exit codes; for all but 0, the summary is mailed to mail-to or, if that is not set, printed to stderr:
   0    PASS: nothing is printed or mailed
-  1    REGRESSION; repeated every night until it is gone or "series" or the reference in CONFIG changes; or a
-       run missed a goal of --assert in client-options
+  1    REGRESSION, reported every night until it is gone, or "series" or the reference in CONFIG changes; or
+       a run missed a goal of --assert in client-options
   2    INCONCLUSIVE: a run was not VALID within the allowed repeats, or could not decide a goal; the deadline
        passed; the series is new (the fingerprint changed) and has fewer than 7 earlier nights; tcpreport
        compare is inconclusive; tcpclient or the server cannot run; or an error aborted the night (stderr only)
