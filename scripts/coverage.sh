@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the tests on a build that counts which lines are run.  Prints for each file its lines, how many were run and
-# which were not, then the pure parts and all files together.
-#   scripts/coverage.sh [report]      report: what the last tests ran, without running them again
-# Exit code 1: less than 90 % of the lines of a pure part or less than 80 % of all were run, or a test failed.
+# Measures how many lines of the source the tests run.  Prints for each file the number of lines, how many were run and
+# which were not; then the same for all pure parts (those that make no system calls) and for all files.
+#   scripts/coverage.sh [report]      report: print the coverage of the last tests, without running them again
+# Exit code 1: the tests ran less than 90 % of the lines of a pure part or less than 80 % of all lines, or a test failed.
 set -eu
 build=build/coverage
 least_pure=90

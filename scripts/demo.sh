@@ -54,7 +54,7 @@ only_noise() {
 [ ! -s "$out/rows.csv" ] || gnuplot -e "rows='$out/rows.csv'; picture='$out/rtt.png'" "$here/plot-rtt.gp"
 echo
 if [ "$status" = 3 ] && only_noise; then
-    echo "SUSPECT: this machine was busy: the counts are exact, the times include its own delays and are upper limits."
+    echo "SUSPECT: this machine was busy: the counts are exact, but the times include its delays: they are upper bounds."
     status=0
 fi
 [ ! -e "$out/rtt.png" ] || echo "Plot: $out/rtt.png (from $out/rows.csv by $here/plot-rtt.gp)"

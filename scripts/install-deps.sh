@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs missing dependencies: with apt on Debian 12 and 13 and Ubuntu 22.04 and 24.04; with dnf on Fedora, where
-# only those to build and for the demo are known.  For the tests also hdrhistogram from PyPI, into build/python.
+# Installs missing dependencies: with apt on Debian 12 and 13 and Ubuntu 22.04 and 24.04; with dnf on Fedora, but only
+# those of "build" and "demo".  The tests also need hdrhistogram, which is installed from PyPI into build/python.
 #   scripts/install-deps.sh build|demo|test|ci|deep|bench      (each includes those before it)
 set -eu
 
@@ -64,7 +64,7 @@ need_root() {
 
 if ! command -v apt-get >/dev/null; then
     command -v dnf >/dev/null || fail "neither apt-get nor dnf found; please install: $wanted"
-    [ -n "$fedora" ] || fail "'$1' is for Debian and Ubuntu; for the unit tests alone: dnf install libcmocka-devel python3"
+    [ -n "$fedora" ] || fail "'$1' works only on Debian and Ubuntu; for the unit tests, 'dnf install libcmocka-devel python3' is enough"
     missing=
     for package in $fedora; do
         rpm -q --quiet --whatprovides "$package" || missing="$missing $package"

@@ -5,10 +5,10 @@
 #   scripts/test.sh PRESET parts          only the unit tests, fuzz corpus and simulations
 #   scripts/test.sh PRESET programs       only the rest
 #   scripts/test.sh scripts               scripts/, fleet/ and packaging/
-#   scripts/test.sh truth                 the tests that measure time, one by one, on a machine that does nothing else
-#   scripts/test.sh unit [PRESET]         builds and runs the unit tests of what has changed, and nothing else
-# JOBS: tests that run side by side (default: 14; most of them wait).
-# PREPARED: not empty: everything is installed and built already, as in .ci/run.
+#   scripts/test.sh truth                 the tests that measure time, one by one; the machine should do nothing else
+#   scripts/test.sh unit [PRESET]         only builds and runs the unit tests affected by changes
+# JOBS: how many tests run in parallel (default: 14; most of them wait).
+# PREPARED: if not empty, everything is installed and built already, as in .ci/run.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = unit ]; then
