@@ -23,7 +23,7 @@ class Authority:
     """A CA of our own and what it signs, as PEM files."""
 
     def __init__(self):
-        self.directory = os.path.dirname(temp_path("x"))
+        self.directory = temp_directory()
         os.chmod(self.directory, 0o755)
         self.n_signed = 0
         self.cert, self.key = self._path("ca.pem"), self._path("ca.key")

@@ -88,7 +88,7 @@ def value_of(port, expression):
 
 
 def start_prometheus(targets):
-    port, directory = free_port(), os.path.dirname(temp_path("x"))
+    port, directory = free_port(), temp_directory()
     config = os.path.join(directory, "prometheus.yml")
     with open(config, "w") as f:
         json.dump({"global": {"scrape_interval": "500ms"},  # JSON is YAML, too

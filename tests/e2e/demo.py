@@ -23,7 +23,7 @@ exit "$CODE"
 
 def demo(code, *reasons, number=""):
     """Its exit code and output, as installed: next to no source tree. number: of a signal that it gets."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     for name, text in FAKES.items():
         write_program(os.path.join(directory, name), text)
     for name in ("demo.sh", "plot-rtt.gp"):
@@ -64,7 +64,7 @@ def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name(
     with open(script) as f:
         commands = re.findall(r'^(\w+) = "< (.*)" \. rows \. "(.*)"$', f.read().replace(r'\"', '"'), re.M)
     check_equal([name for name, _, _ in commands], ["answers", "sorted"], "what it reads")
-    rows = os.path.join(os.path.dirname(temp_path("x")), "my $rows; (1).csv")
+    rows = os.path.join(temp_directory(), "my $rows; (1).csv")
     with open(rows, "w") as f:
         f.writelines(f"A,1,0,1,,,,{response_us},0\n" for response_us in ("3.123", "100.1", "12.5"))
     for (name, before, after), want in zip(commands, (["3.123", "100.1", "12.5"], ["3.123", "12.5", "100.1", "100.1"])):

@@ -183,7 +183,7 @@ def test_tuning_page_explains_every_limit_of_the_plans():
 
 def test_examples_of_the_readme_run():
     need_program("python3")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     with Server() as server:
         example, = examples()
         check(re.fullmatch(r"\d+ ns\n", run_example(example, server.port, directory)), "a p99")

@@ -124,7 +124,7 @@ def check_command(line, text, program, *arguments):
         check(program in ("cat", "ip", "openssl", "curl") or
               os.access(os.path.join(SOURCE_DIR, program), os.X_OK), f"a program of {line}")
         return ""
-    r = subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, input=text, cwd=os.path.dirname(temp_path("x")))
+    r = subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, input=text, cwd=temp_directory())
     if argv[-1] == "--plan":  # 2: it does not fit on this machine
         check(r.returncode in (0, 2) and (r.stderr == "" or NOT_HERE.fullmatch(r.stderr)), f"{line}: {r.returncode}, {r.stderr}")
     else:
@@ -194,7 +194,7 @@ def test_commands_for_one_host_run():
             if name in ("recipes.md", "dns-servers.md"):  # have tests of their own
                 continue
             for script in fences(read("docs", name), "sh"):
-                out = run_example(script, server.port, os.path.dirname(temp_path("x")))
+                out = run_example(script, server.port, temp_directory())
                 check(("source tuples" in out) == ("--plan" in script), f"{script}: {out}")
                 n += 1
     check(n >= 3, f"{n} commands")

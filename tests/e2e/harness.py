@@ -27,6 +27,7 @@ import time
 import traceback
 
 from checks import *
+from files import *
 from isolation import *
 from kernel import *
 from machine import *
@@ -110,7 +111,7 @@ class ClientResult:
 def german():
     """The environment of a locale whose decimal point is a comma."""
     need_program("localedef")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{directory}/de_DE.UTF-8"], check=True, timeout=HANGS_S)
     return {**os.environ, "LOCPATH": directory, "LC_ALL": "de_DE.UTF-8"}
 

@@ -8,7 +8,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=a
 
 def test_text_from_outside_stays_text():
     need_program("gnuplot")
-    directory = os.path.join(os.path.dirname(temp_path("x")), "hostile")
+    directory = os.path.join(temp_directory(), "hostile")
     os.makedirs(directory, exist_ok=True)
     # no slash in the name of a file
     name = HOSTILE.replace("/", "\\")
@@ -52,7 +52,7 @@ def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
               "limited_by": "p99<10ms", "trials": [{"step": "double", "load": load, "class": "good", "reason": None, "p50_ns": 1000,
                                                     "p99_ns": 2000} for load in (100, 200)]}
     sweep = {"over": "connections", "points": [{"at": at, "search": search} for at in (10, 100)]}
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     paths = [f"{directory}/result{os.path.splitext(file)[1]}" for file in files(0)]
     path = paths[0]
     for changes in ({"search": search, "sweep": None}, {"search": None, "sweep": sweep}):

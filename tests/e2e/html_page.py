@@ -89,7 +89,7 @@ def problems(text):
 @functools.cache
 def two_runs():
     """The directory of the files of two instances that ran side by side. Read, never changed."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     two_runs_of_connections(directory)
     return directory
 

@@ -72,7 +72,7 @@ UNITS = "tcpscaler-nightly.service", "tcpscaler-nightly.timer", "tcpscaler-night
 
 def verify_units(changes):
     """What systemd-analyze says of the units, with some text replaced."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     for name in UNITS:
         with open(f"{SOURCE_DIR}/docs/{name}") as f:
             text = re.sub("^ExecStart=tcpscaler-(\\S+)", rf"ExecStart={os.path.dirname(NIGHTLY)}/\1.sh", f.read(), flags=re.M)

@@ -52,7 +52,7 @@ class Nights:
     """A directory with a configuration, fake programs and a queue of results."""
 
     def __init__(self, **settings):
-        self.directory = os.path.dirname(temp_path("x"))
+        self.directory = temp_directory()
         self.bin = self.file("bin")
         self.results = self.file("nights")
         os.makedirs(self.bin)

@@ -208,7 +208,7 @@ def test_errors_are_named_by_the_kernels_word():
 def test_a_result_that_does_not_fit_leaves_the_old_one():
     """On a file system of one page."""
     need_root()
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     m = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", directory], capture_output=True)
     if m.returncode != 0:
         skip("cannot mount a tmpfs")

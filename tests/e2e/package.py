@@ -23,7 +23,7 @@ def run(*argv, code=0, **options):
 def package(kind="DEB", suffix=".deb"):
     """Made once of each kind."""
     need_program("cpack", "dpkg-deb", "dpkg-shlibdeps")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     run("cpack", "-G", kind, "--config", f"{BUILD_DIR}/CPackConfig.cmake", "-B", directory, cwd=BUILD_DIR)
     found = [name for name in os.listdir(directory) if name.endswith(suffix)]
     check_equal(len(found), 1, f"packages in {directory}")
@@ -155,7 +155,7 @@ def dpkg(root, *arguments):
 def test_what_is_installed_runs_and_is_removed_without_a_trace():
     need_root()
     need_program("gnuplot", "gawk")
-    root, pictures = temp_path("root"), os.path.dirname(temp_path("x"))
+    root, pictures = temp_path("root"), temp_directory()
     for name in ("var/log", "var/lib/dpkg/info", "var/lib/dpkg/updates"):
         os.makedirs(f"{root}/{name}")
     open(f"{root}/var/lib/dpkg/status", "w").close()

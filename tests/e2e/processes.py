@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Processes and files of a test. Everything started is stopped by its pid, also when the test fails."""
+"""Processes of a test. Everything started is stopped by its pid, also when the test fails."""
 
 import atexit
 import itertools
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 
+from files import temp_path
 from kernel import thread_states
 
 # A program that has not ended or answered by then, or an event that has not come, hangs: alone on the machine it takes seconds,
@@ -110,20 +109,6 @@ def wait_for(condition, what, seconds=HANGS_S):
 def under_fd_limit(n):
     """Goes before a command: the limit on its file descriptors is n."""
     return ["sh", "-c", f'ulimit -n {n} && exec "$@"', "sh"]
-
-
-def temp_path(name):
-    directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
-    atexit.register(shutil.rmtree, directory, True)
-    return os.path.join(directory, name)
-
-
-def write_program(path, text):
-    """Makes an executable script of the text; returns its path."""
-    with open(path, "w") as f:
-        f.write(text)
-    os.chmod(path, 0o755)
-    return path
 
 
 def knowing(*hosts):

@@ -155,7 +155,7 @@ def test_recipes_give_what_the_rows_say():
     need_program("gnuplot", "awk", "python3")
     found = sections(read("docs", "recipes.md"))
     check_equal(list(found), list(RECIPES), "recipes")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     with Server() as server:
         for title, text in found.items():
             script, = fences(text, "sh")

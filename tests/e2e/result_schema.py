@@ -110,7 +110,7 @@ def real_results():
 
 
 def merged(*results):
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     for i, result in enumerate(results):
         with open(f"{directory}/{i}.json", "w") as f:
             json.dump(result, f)

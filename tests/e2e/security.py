@@ -188,7 +188,7 @@ def statuses(pid):
 
 
 def directory_of_nobody():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     os.chown(directory, NOBODY, NOBODY)
     return directory
 

@@ -68,7 +68,7 @@ def setup(host, mode, *arguments, **options):
 
 
 def test_apply_leaves_a_host_with_a_stateful_firewall_reachable():
-    os.chdir(os.path.dirname(temp_path("x")))
+    os.chdir(temp_directory())
     with two_hosts(STATEFUL) as (host, peer):
         before = everything(host)
         check_reachable(host, peer, 5, "before")
@@ -95,7 +95,7 @@ def test_apply_leaves_a_host_with_a_stateful_firewall_reachable():
 
 
 def test_notrack_does_what_it_says_with_a_stateless_firewall():
-    os.chdir(os.path.dirname(temp_path("x")))
+    os.chdir(temp_directory())
     with two_hosts(STATELESS) as (host, peer):
         before = everything(host)
         check("needs connection state" not in setup(host, "--apply", "--notrack"), "no rule needs it")
@@ -170,7 +170,7 @@ with socket.create_connection(("10.77.0.1", 4242)):
 
 def test_sessions_of_an_sshd_that_does_not_listen_are_found():
     """sudo has dropped SSH_CONNECTION."""
-    sshd = os.path.join(os.path.dirname(temp_path("x")), "sshd-session")
+    sshd = os.path.join(temp_directory(), "sshd-session")
     shutil.copy(shutil.which("sleep"), sshd)
     sources = ("--sources", "10.77.0.0/24", "--dev", "lo")
     no_session = {"env": {"SSH_CONNECTION": ""}}

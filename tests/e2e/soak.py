@@ -178,7 +178,7 @@ def test_a_program_that_is_killed_is_named_in_one_line():
 @plain_build_only
 def test_server_that_leaks_is_found():
     need_program("cc")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     source, library = (os.path.join(directory, name) for name in ("leaks.c", "leaks.so"))
     with open(source, "w") as f:
         f.write(LEAKS)

@@ -16,7 +16,7 @@ RANKS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 def three_instances():
     """The directory of three runs side by side, one of them with a server that answers after 50 ms: the mean
     of their percentiles is not that of the whole. Read, never changed."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     slow = FaultServer("--delay-every", 1, "--delay-ms", 50)
     runs_of(directory, ["-r", 500, "-t", 3, "-s", 1, "-p", slow.port],
             *[["-r", 3000 + 1000 * i, "-t", 3, "-s", i + 1] for i in (1, 2)])
@@ -140,7 +140,7 @@ def latency_lines(text):
 
 
 def test_show_prints_the_messages_of_a_listener():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     with Server("--push", 500) as server:
         client = Client("-p", server.port, "--protocol", "listen", "-c", 5, "-t", 1, "--hlog", f"{directory}/run.hlog",
                         "--stats-interval", 0, "127.0.0.1")
@@ -154,7 +154,7 @@ def test_show_prints_the_messages_of_a_listener():
 
 
 def test_show_prints_what_tcpclient_printed():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     files = [f"{directory}/run.json", f"{directory}/run.hlog"]
     with Server() as server:
         client = Client("-p", server.port, "-c", 20, *spare_source(1), "-r", 2000, "-t", 2, "--hlog",
@@ -183,7 +183,7 @@ def test_show_prints_what_tcpclient_printed():
 
 
 def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
     names = [f"{directory}/{i}.json" for i in range(2)]
     logs = [f"{directory}/{i}.hlog" for i in range(2)]
@@ -207,7 +207,7 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
 
 
 def test_merge_warns_of_runs_that_hardly_overlap():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
     names = [f"{directory}/{i}.json" for i in range(2)]
     for name, second in zip(names, ("00.000", "02.900")):
@@ -219,7 +219,7 @@ def test_merge_warns_of_runs_that_hardly_overlap():
 
 def test_times_of_a_part_of_the_answers_are_not_those_of_all():
     """Only one of the runs measured net."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "--kernel-ts"], ["-r", 500, "-t", 1, "--kernel-ts=no"])
     files = [f"{directory}/{i}.{ending}" for i in range(2) for ending in ("json", "hlog")]
     r = report("merge", "--json", "-", *files, code=None)
@@ -236,7 +236,7 @@ def test_times_of_a_part_of_the_answers_are_not_those_of_all():
 
 
 def test_bad_files_get_one_line_with_their_name():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1], ["-r", 400, "-t", 1])
 
     def written(name, text):
@@ -284,7 +284,7 @@ def test_bad_files_get_one_line_with_their_name():
 
 
 def test_sample_of_the_rows_is_no_log():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "--sample", "1/2"])
     r = report("show", f"{directory}/0.json", f"{directory}/0.csv", code=2)
     check("the rows are a sample (--sample)" in r.stderr and len(r.stderr.splitlines()) == 1, r.stderr)
@@ -307,7 +307,7 @@ def test_command_line_is_checked():
 
 def named(*names):
     """These files, in a directory of their own; their content is never read."""
-    directory = os.path.join(os.path.dirname(temp_path("x")), f"inputs{len(names)}{names[0]}")
+    directory = os.path.join(temp_directory(), f"inputs{len(names)}{names[0]}")
     os.makedirs(directory, exist_ok=True)
     paths = [f"{directory}/{name}" for name in names]
     for path in paths:

@@ -30,7 +30,7 @@ def verdict_of(r):
 
 
 def test_compare_finds_a_delay_and_nothing_in_the_same_runs():
-    a, b = series(os.path.dirname(temp_path("x")), 9)
+    a, b = series(temp_directory(), 9)
     with stall_may_spoil():
         r = report("compare", "--min-runs", 9, *a, "--", *b, code=1)
     print(f"     {r.stdout.splitlines()[0]}")
@@ -83,7 +83,7 @@ def first_alarm(base, seed, effect):
     """Twenty nights of ten runs, the effect from the 15th on, each against the last 14 that passed;
     the first that alarms, or None."""
     noise, history = random.Random(seed), []
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     for night in range(1, 21):
         of_night = noise.gauss(0, 0.005)
         runs = [f"{directory}/{night}.{i}.json" for i in range(10)]
@@ -102,7 +102,7 @@ def first_alarm(base, seed, effect):
 
 @plain_build_only
 def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
     with open(f"{directory}/0.json") as f:
@@ -112,7 +112,7 @@ def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
 
 
 def test_compare_leaves_out_percentiles_that_do_not_hold():
-    directory, noise = os.path.dirname(temp_path("x")), random.Random(1)
+    directory, noise = temp_directory(), random.Random(1)
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
     with open(f"{directory}/0.json") as f:
@@ -161,7 +161,7 @@ def searches(directory, name, capacities):
 
 
 def test_capacities_are_compared_and_nothing_else_of_a_search():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     before = searches(directory, "before", [1000 + i for i in range(10)])
     slower = searches(directory, "slower", [900 + i for i in range(10)])
     same = searches(directory, "same", [1010 - i for i in range(10)])
@@ -177,7 +177,7 @@ def test_capacities_are_compared_and_nothing_else_of_a_search():
 
 
 def test_capacities_in_different_units_are_not_compared():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
     compare = ["compare", "--force", *before, "--", *now]
     check_equal(verdict_of(report(*compare)), "PASS", "the control: one unit")
@@ -187,7 +187,7 @@ def test_capacities_in_different_units_are_not_compared():
 
 
 def test_sweeps_are_compared_by_the_geometric_mean_of_their_capacities():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     before = searches(directory, "before", [1000 + i for i in range(10)])
     slower = searches(directory, "slower", [900 + i for i in range(10)])
     for i, name in enumerate(before + slower):
@@ -202,7 +202,7 @@ def test_sweeps_are_compared_by_the_geometric_mean_of_their_capacities():
 
 
 def test_searches_without_a_limit_are_noted():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
     check_equal(report("compare", *before, "--", *now).stderr, "", "the control: all found one")
     for name in now[:3]:
@@ -212,7 +212,7 @@ def test_searches_without_a_limit_are_noted():
 
 
 def test_file_on_both_sides_is_named():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
     for arguments in ((), ("--nights",)):
         for both in ([], [now[3]]):
@@ -222,7 +222,7 @@ def test_file_on_both_sides_is_named():
 
 def nights_of(n_nights, n_runs):
     """[the files of a night], each in a directory of its own."""
-    directory, noise = os.path.dirname(temp_path("x")), random.Random(1)
+    directory, noise = temp_directory(), random.Random(1)
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
     with open(f"{directory}/0.json") as f:
@@ -296,7 +296,7 @@ def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
 
 
 def test_json_on_stdout_is_nothing_else():
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
     check_equal(json.loads(report("compare", "--json", "-", *before, "--", *now).stdout)["verdict"], "PASS", "runs")
     r = report("compare", "--nights", "--json", "-", *before, "--", *now, code=2)
@@ -304,7 +304,7 @@ def test_json_on_stdout_is_nothing_else():
 
 
 def test_a_search_is_shown_by_its_answer_and_its_trials():
-    name, = searches(os.path.dirname(temp_path("x")), "run", [1234])
+    name, = searches(temp_directory(), "run", [1234])
     out = report("show", name).stdout
     check("\nCapacity     found: 1,234 q/s" in out and "service level lost=0" in out, out)
     with open(name) as f:

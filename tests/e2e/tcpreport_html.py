@@ -302,7 +302,7 @@ def test_answers_of_a_sweep_are_on_the_first_screen():
 
 def test_recovery_of_lost_connections_is_drawn():
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     shutil.copy(files(0)[0], f"{directory}/storm.json")
     with open(files(0)[2]) as f:
         rows = list(csv.DictReader(f))

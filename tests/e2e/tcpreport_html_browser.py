@@ -64,7 +64,7 @@ CONTRASTS = """(() => {
 @functools.cache
 def page():
     """A page with every section, and with words that are hard to fit."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     two_runs_of_connections(directory)
     for i in range(2):
         trials = [{"step": "double", "load": 10 ** k, "duration_s": 2, "class": "good" if k < 5 else "bad", "lost": k,

@@ -38,7 +38,7 @@ def losses_to_plot(directory):
 
 def files_to_plot():
     """{kind: files} of two runs."""
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, *[["-r", 500 * (i + 1), "-t", 2, "-n", 100, "--connections-out",
                           f"{directory}/{i}.conn.csv"] for i in range(2)])
     logs = [f"{directory}/{i}.hlog" for i in range(2)]
@@ -88,7 +88,7 @@ def test_plot_draws_every_picture():
 def test_search_of_one_load_is_drawn():
     """gnuplot warns of an axis with a single value."""
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", "300ms"])
     trial = {"step": "double", "load": 2000, "duration_s": 1, "class": "good", "p50_ns": 10**6, "p99_ns": 10**6, "lost": 0}
     change(f"{directory}/0.json", search={"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "status": "inconclusive",
@@ -103,7 +103,7 @@ def test_search_of_one_load_is_drawn():
 def test_bound_of_trials_without_a_p99_is_drawn():
     """Most queries of the bad trial had no answer: there is no point at the upper bound."""
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", "300ms"])
     trial = {"step": "double", "duration_s": 1, "p50_ns": 10**6, "lost": 0}
     trials = [{**trial, "load": 1000, "class": "good", "p99_ns": 10**6}, {**trial, "load": 8000, "class": "bad", "p99_ns": None}]
@@ -127,7 +127,7 @@ def sweep_of(*capacities):
 
 def test_sweeps_are_curves():
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", "300ms"], ["-r", 500, "-t", "300ms"])
     files = [f"{directory}/{i}.json" for i in range(2)]
     for path, factor in zip(files, (1, 0.5)):
@@ -156,7 +156,7 @@ def test_sweeps_are_curves():
 
 def test_bounds_without_an_answer_are_drawn():
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", "300ms"])
     path, picture = f"{directory}/0.json", f"{directory}/bounds.svg"
 
@@ -181,7 +181,7 @@ def test_bounds_without_an_answer_are_drawn():
 
 def test_what_does_not_fit_on_the_axes_is_refused():
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", "300ms"], ["-r", 500, "-t", "300ms"])
     files = [f"{directory}/{i}.json" for i in range(2)]
 
@@ -207,7 +207,7 @@ def test_what_does_not_fit_on_the_axes_is_refused():
 
 def test_curves_of_several_transports_have_their_names():
     need_program("gnuplot")
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", "300ms"])
     names = [f"{directory}/{transport}" for transport in ("udp", "tcp", "tls")]
     for i, name in enumerate(names):

@@ -42,7 +42,7 @@ class Testbed:
     def __init__(self, n_clients):
         need_root()
         need_program("ansible-playbook", "sshd", "ssh", "nft", "ip", "sysctl", "pgrep")
-        self.directory = os.path.dirname(temp_path("x"))
+        self.directory = temp_directory()
         self.environment = {**ansible_environment(), "TESTBED": self.directory + "/rack", "HOME": self.directory}
         self.ansible = []  # use_ansible
         atexit.register(self.down)

@@ -69,7 +69,7 @@ def files_of(directory):
 
 def run_until_the_server_dies():
     """Of the first 1,000 queries or so one in 25 has no answer; then the server is gone."""
-    directory, server = os.path.dirname(temp_path("x")), FaultServer("--drop-every", 25)
+    directory, server = temp_directory(), FaultServer("--drop-every", 25)
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--timeout", "300ms", "--stats-interval",
                     "200ms", *files_of(directory), "127.0.0.1")
     wait_until_prints(client, r"running 3\.[4-9]")
@@ -79,7 +79,7 @@ def run_until_the_server_dies():
 
 def run_cut_short():
     """The server is stopped when the run ends, and the run does not wait for answers."""
-    directory, server = os.path.dirname(temp_path("x")), Server()
+    directory, server = temp_directory(), Server()
     client = Client("-p", server.port, "-c", 20, "-r", 400, "-t", 4, "--drain", 0, "--stats-interval", "200ms",
                     *files_of(directory), "127.0.0.1")
     wait_until_prints(client, r"running 3\.[3-9]")

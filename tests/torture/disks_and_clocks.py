@@ -15,7 +15,7 @@ def little_disk(n_kib):
     if libc.unshare(CLONE_NEWNS) != 0:
         skip(f"no mount namespace: {os.strerror(ctypes.get_errno())}")
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-    directory = os.path.dirname(temp_path("x"))
+    directory = temp_directory()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={n_kib}k", "tmpfs", directory], check=True)
     return directory
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Files of a test. They are removed when the file of tests ends."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+
+def temp_directory():
+    directory = tempfile.mkdtemp(prefix="tcpscaler-test-")
+    atexit.register(shutil.rmtree, directory, True)
+    return directory
+
+
+def temp_path(name):
+    """A path of this name, in a directory of its own."""
+    return os.path.join(temp_directory(), name)
+
+
+def write_program(path, text):
+    """Makes an executable script of the text; returns its path."""
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, 0o755)
+    return path
