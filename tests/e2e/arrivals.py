@@ -47,8 +47,7 @@ def test_connections_arrive_on_schedule_and_are_timed_from_it():
     check_equal([t[name]["count"] for name in ("open_lag", "due_to_connected", "due_to_answered", "open_to_answered",
                                                "due_to_secured")], [400, 400, 400, 400, 0], "connections that were timed")
     check("400 connections at 2,000/s (Poisson), 0 held back" in r.err, r.err)
-    with open(rows_path) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(rows_path)
     for name in ("due_to_connected", "due_to_answered"):
         longest_us = max(float(row[f"{name}_us"]) for row in rows)
         check(abs(longest_us * 1000 - t[name]["max"]) < 2, f"{name} of the rows: {longest_us} us, {t[name]}")

@@ -176,8 +176,7 @@ def test_an_output_does_not_overwrite_an_input():
             name = file_of(text)
             value = "@" + name if option == "--conn-schedule" else name
             refused(TCPCLIENT, option, value, output, name, "127.0.0.1:1", contains=[output, name, "one of the input files"])
-            with open(name) as f:
-                check_equal(f.read(), text, f"{option}, {output}: the input")
+            check_equal(read_text(name), text, f"{option}, {output}: the input")
 
 
 @needs_own_fd_tables

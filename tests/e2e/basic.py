@@ -267,8 +267,7 @@ def test_settle_time_is_between_the_last_connection_and_the_first_query():
             r = run_client("-p", server.port, "-c", 5, "-r", 1000, "--arrival", "constant", "-t", 0.1, "--settle", settle_s, "-R",
                            "--connections-out", out, "127.0.0.1")
         check_conservation(r)
-        with open(out) as f:
-            last_s = max(float(row["established_s"]) for row in csv.DictReader(f))
+        last_s = max(float(row["established_s"]) for row in read_rows(out))
         begun_ns = datetime.fromisoformat(r.json["started"].replace("Z", "+00:00")).timestamp() * 1e9
         first_ns = min(intended_ns(row) for row in r.rows() if row["type"] == "Q")
         after_s[settle_s] = (first_ns - begun_ns) / 1e9 - last_s
@@ -348,8 +347,7 @@ def test_rows_of_connections_add_up_to_the_result():
                        "--connections-out", out, "127.0.0.1")
         server.stop()
     check_conservation(r)
-    with open(out) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(out)
     j = r.json
     check_equal(sorted(int(row["source_port"]) for row in rows), list(range(21000, 21020)), "source ports")
     for name, want in (("queries", sum(j[kind]["sent"] for kind in ("queries", "warmup", "probes"))),

@@ -54,11 +54,6 @@ def stolen_percent(since):
 }
 
 
-def read(*path):
-    with open(os.path.join(SOURCE_DIR, *path)) as f:
-        return f.read()
-
-
 def run_program(path, *arguments, **options):
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **options.pop("env", {})}
     return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=HANGS_S, env=environment, **options)
@@ -85,7 +80,7 @@ def test_bench_without_a_build_says_how_to_build():
 
 def test_bench_that_does_not_look_for_the_programs_is_found():
     """The control."""
-    path = write_program(temp_path("connect"), read("bench", "connect").split("import built")[0])
+    path = write_program(temp_path("connect"), read_source("bench", "connect").split("import built")[0])
     check_equal(says_how_to_build(path), False, "a program that does not import built says how to build")
 
 
@@ -99,8 +94,8 @@ def test_interrupted_benchmark_says_so_in_one_line_and_leaves_nothing_behind():
                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
             wait_for(lambda: os.path.exists(pid), "its server")
             check_equal(stop(process, number), 1, "exit code")
-            check_equal(read(err.name), "wire_truth: interrupted\n", "messages")
-        check(has_ended(int(read(pid))), "the end of its server")
+            check_equal(read_text(err.name), "wire_truth: interrupted\n", "messages")
+        check(has_ended(int(read_text(pid))), "the end of its server")
 
 
 # --- names ---
@@ -127,7 +122,7 @@ def unknown_names(text):
 def test_programs_use_names_that_exist():
     """They run for minutes before they come to some of them."""
     for name in executables():
-        check_equal(unknown_names(read("bench", name)), set(), f"unknown names in {name}")
+        check_equal(unknown_names(read_source("bench", name)), set(), f"unknown names in {name}")
     check_equal(unknown_names("from harness import *\ndef f():\n    return free_port(), nothing.x\n"), {"nothing"}, "the control")
 
 
@@ -139,7 +134,7 @@ def test_every_benchmark_runs_or_is_apart():
 
 
 def test_page_has_a_block_for_every_benchmark():
-    performance = read("docs", "performance.md")
+    performance = read_source("docs", "performance.md")
     check_equal(sorted(re.findall(r"^<!-- (\w+) -->$", performance, re.M)), sorted(BENCHMARKS), "blocks")
     for name in BENCHMARKS:
         check(blocks.block(performance, name) and f"`{BENCHMARKS[name].command.split()[0]}" in blocks.about(performance, name), name)
@@ -165,14 +160,14 @@ def test_table_is_read_by_its_columns():
 
 
 def test_columns_of_scale_have_two_spaces_between_them():
-    names_and_widths = re.findall(r'^(?:COLUMNS = \(| +)\("([^"]+)", (\d+), lambda', read("bench", "scale"), re.M)
+    names_and_widths = re.findall(r'^(?:COLUMNS = \(| +)\("([^"]+)", (\d+), lambda', read_source("bench", "scale"), re.M)
     check(len(names_and_widths) >= 15, f"columns: {names_and_widths}")
     header = "".join(f" {name:>{width}}" for name, width in names_and_widths)
     check_equal(re.findall(r"\S+(?: \S+)*", header), [name for name, _ in names_and_widths], "columns that can be told apart")
 
 
 def test_readme_quotes_the_page():
-    readme, performance = read("README.md"), read("docs", "performance.md")
+    readme, performance = read_source("README.md"), read_source("docs", "performance.md")
     check_equal(blocks.with_quote(readme, performance), readme, "the README, with what it quotes replaced by what the page has")
     measured = blocks.block(performance, "scale")
     last = blocks.table(measured)[-1]
@@ -263,8 +258,7 @@ class Tree:
             f.write(text)
 
     def read(self, path):
-        with open(os.path.join(self.root, path)) as f:
-            return f.read()
+        return read_text(os.path.join(self.root, path))
 
     def block(self, name):
         return blocks.block(self.read("docs/performance.md"), name)
@@ -323,8 +317,7 @@ def test_noisy_machine_stops_it_and_resume_continues():
 def has_ended(pid):
     """Whether its new parent has waited for it or not."""
     try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] in "ZX"
+        return read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0] in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return True
 
@@ -337,8 +330,8 @@ def test_interrupted_run_keeps_what_it_has_and_leaves_nothing_behind():
     with open(temp_path("out"), "w+") as out:
         process = spawn([os.path.join(tree.root, "bench/all"), "scale", "slow"], stdout=out, cwd=tree.root,
                         env={**os.environ, **tree.environment()})
-        wait_for(lambda: " has started\n" in read(out.name), "the slow one, and that bench/all reads what it prints")
-        slow = re.search(r"^(\d+) has started$", read(out.name), re.M).group(1)
+        wait_for(lambda: " has started\n" in read_text(out.name), "the slow one, and that bench/all reads what it prints")
+        slow = re.search(r"^(\d+) has started$", read_text(out.name), re.M).group(1)
         stop(process)
     wait_for(lambda: has_ended(slow), "the end of the benchmark")
     check_equal((tree.block("slow"), "10,000" in tree.block("scale")), ("old slow\n", True), "blocks")
@@ -392,7 +385,7 @@ def test_every_program_says_what_it_does():
     for name in executables():
         r = run_program(os.path.join(BENCH, name), "--help", env={"TCPSERVER": "/none/tcpserver"})
         check_equal((r.returncode, r.stderr), (0, ""), f"exit code and messages of {name} --help")
-        about = ast.get_docstring(ast.parse(read("bench", name))).splitlines()[0]
+        about = ast.get_docstring(ast.parse(read_source("bench", name))).splitlines()[0]
         check(about in r.stdout and f"\n    bench/{name} [" in r.stdout, f"what {name} does, and how to call it: {r.stdout}")
 
 

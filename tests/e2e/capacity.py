@@ -12,15 +12,10 @@ def start_search(*arguments):
     return Client("--find-out", trials, "--timeout", "5s", *arguments, "127.0.0.1"), trials
 
 
-def rows_of(trials):
-    with open(trials) as f:
-        return list(csv.DictReader(f))
-
-
 def check_trials(result, trials, low, high):
     """The trials are in the range, judged by their own counts, and the same in JSON and CSV."""
     s = result.json["search"]
-    rows = rows_of(trials)
+    rows = read_rows(trials)
     check_equal([(r["step"], float(r["load"]), r["class"]) for r in rows],
                 [(t["step"], t["load"], t["class"] or "") for t in s["trials"]], "trials in CSV and JSON")
     for t in s["trials"]:
@@ -60,7 +55,7 @@ def test_an_interrupted_search_reports_what_is_known():
         check_between(rate["asked_qps"] * rate["duration_s"], n - 7 * n**0.5, n + 7 * n**0.5, "requested, as far as it was measured")
     check(s["lower"] is None or s["lower"] >= 100, f"lower: {s['lower']}")
     check(len(s["trials"]) >= 2, f"trials: {s['trials']}")
-    check_equal(len(rows_of(trials)), len(s["trials"]), "rows")
+    check_equal(len(read_rows(trials)), len(s["trials"]), "rows")
 
 
 def test_a_search_without_a_server_ends_by_its_trials():
@@ -95,7 +90,7 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
             check_equal(t["lost"], 0, f"lost, of {t}")
     check(c["connected"] >= sum(t["scheduled"] - t["lost"] for t in s["trials"]), f"connections: {c}")
     check_equal((c["asked"], c["live_at_end"]), (sum(c["outcomes"].values()), 0), "each connection has one outcome, none is left")
-    check_equal([float(row["connect_p99_ns"] or 0) for row in rows_of(trials)],
+    check_equal([float(row["connect_p99_ns"] or 0) for row in read_rows(trials)],
                 [t["connect_p99_ns"] or 0 for t in s["trials"]], "in CSV")
 
 
@@ -121,7 +116,7 @@ def test_a_search_for_handshakes_tells_full_from_resumed_ones():
             check(t["handshakes"] >= t["scheduled"] - t["lost"] > 0, f"a handshake for each connection: {t}")
             check(t["resumed"] < t["handshakes"] or t != done[0], f"the first ones have no ticket: {t}")
         n_resumed[resume] = sum(t["resumed"] for t in done)
-        check_equal([(row["handshakes"], row["resumed"]) for row in rows_of(searches[resume][1])],
+        check_equal([(row["handshakes"], row["resumed"]) for row in read_rows(searches[resume][1])],
                     [tuple("" if t[key] is None else str(t[key]) for key in ("handshakes", "resumed"))
                      for t in r.json["search"]["trials"]], "in CSV")
         check_equal("TLS handshakes at the lower bound: " in r.err, r.json["search"]["lower"] is not None, r.err)
@@ -154,10 +149,9 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     opened = r.json["connections"]["connected"]
     check_equal(opened, server.result["accepted"], "accepted")
     check(opened <= begun[-1]["at"], f"{opened} opened: none was opened twice")
-    with open(table) as f:
-        check_equal([(int(row["connections"]), row["status"]) for row in csv.DictReader(f)],
-                    [(p["at"], "inconclusive") for p in begun], "the table")
-    check_equal([int(row["at"]) for row in rows_of(trials)],
+    check_equal([(int(row["connections"]), row["status"]) for row in read_rows(table)],
+                [(p["at"], "inconclusive") for p in begun], "the table")
+    check_equal([int(row["at"]) for row in read_rows(trials)],
                 [p["at"] for p in begun for _ in p["search"]["trials"]], "trials")
     check("Sweep " in r.err and "not reached" in r.err, r.err)
     shown = subprocess.run([TCPREPORT, "show", client.json_path], capture_output=True, text=True, timeout=HANGS_S)

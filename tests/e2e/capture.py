@@ -21,11 +21,11 @@ class Capture:
             self.process = spawn([*prefix, "tcpdump", "-i", "lo", "--time-stamp-precision=nano",
                                   "--immediate-mode", "-s", str(SNAP_BYTES), "-B", "65536", "-Z", "root", "-w", self.path,
                                   only or f"tcp port {port}"], stderr=log)
-        wait_for(lambda: "listening on" in open(self.log).read(), "tcpdump")
+        wait_for(lambda: "listening on" in read_text(self.log), "tcpdump")
 
     def _counts(self):
         """All that it has said."""
-        return re.findall(r"(\d+) packets? captured", open(self.log).read())
+        return re.findall(r"(\d+) packets? captured", read_text(self.log))
 
     def _packets(self):
         """What tcpdump has taken from its buffer so far: it says so when it is asked."""
@@ -44,7 +44,7 @@ class Capture:
         """Ends the capture. See read_messages."""
         wait_for(self._caught_up, "tcpdump to take what it captured")
         stop(self.process, signal.SIGINT)
-        said = open(self.log).read()
+        said = read_text(self.log)
         with stall_may_spoil():
             check(re.search(r"^0 packets dropped by kernel", said, re.M), f"the capture is complete: {said}")
         return read_messages(self.path, self.port, length_of)

@@ -52,8 +52,7 @@ class Cgroup:
             f.write(str(value))
 
     def read(self, name):
-        with open(os.path.join(self.path, name)) as f:
-            return f.read()
+        return read_text(os.path.join(self.path, name))
 
     @property
     def prefix(self):

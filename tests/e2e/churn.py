@@ -151,8 +151,7 @@ def restart_in_mid_run(*arguments, rows=None, is_back=lambda client: True):
 
 def check_away_times(path, recovery):
     """Each row says when its connection was lost, and when it was back."""
-    with open(path) as f:
-        away_ns = [round(1e9 * (float(row["back_s"]) - float(row["lost_s"]))) for row in csv.DictReader(f)]
+    away_ns = [round(1e9 * (float(row["back_s"]) - float(row["lost_s"]))) for row in read_rows(path)]
     check_equal(len(away_ns), 300, "rows")
     check_between(min(away_ns), recovery["min"] - 2000, recovery["min"] + 2000, "the shortest, in whole microseconds")
     check_between(max(away_ns), recovery["max"] - 2000, recovery["max"] + 2000, "the longest")
@@ -227,8 +226,7 @@ def run_with_timeouts(between):
     stop(server.process)
     check_conservation(r)
     check_code(r, 130)
-    with open(rows) as f:
-        return r, list(csv.DictReader(f))
+    return r, read_rows(rows)
 
 
 def check_rows(r, table):

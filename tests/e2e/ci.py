@@ -14,8 +14,7 @@ def copy_ci(tree):
     """Without the lines of .ci/idle that lower its priority: it would wait for the tests beside this one."""
     os.makedirs(os.path.join(tree, ".ci"))
     for name, n_lowers in ((".ci/run", 0), (".ci/idle", 2)):
-        with open(os.path.join(SOURCE_DIR, name)) as f:
-            text, n = re.subn(r"^(\(echo 19 >/proc/\$\$/autogroup|chrt -i ).*\n", "", f.read(), flags=re.M)
+        text, n = re.subn(r"^(\(echo 19 >/proc/\$\$/autogroup|chrt -i ).*\n", "", read_source(name), flags=re.M)
         check_equal(n, n_lowers, f"lines of {name} that lower its priority")
         write_program(os.path.join(tree, name), text)
 
@@ -162,8 +161,7 @@ def test_actions_are_pinned_to_commits():
 def test_release_is_built_where_the_tests_run():
     workflows = {}
     for name in ("ci", "release"):
-        with open(os.path.join(SOURCE_DIR, f".github/workflows/{name}.yml")) as f:
-            workflows[name] = f.read()
+        workflows[name] = read_source(f".github/workflows/{name}.yml")
     image = re.search(r"^ +image: (\S+)$", workflows["ci"], re.M).group(1)
     options = re.search(r"^ +options: (.+)$", workflows["ci"], re.M).group(1)
     build = re.search(r"docker run --rm (.+) --volume .* (\S+) sh -euxc '([^']+)'$", workflows["release"], re.M)

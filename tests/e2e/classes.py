@@ -126,8 +126,7 @@ def test_threads_share_every_class():
     check_equal([c["clients"] for c in classes.values()], [1, 6, 3], "clients")
     check_equal([c["connections"]["connected"] for c in classes.values()], [1, 6, 3], "connections")
     check_equal(classes["few"]["queries"]["scheduled"], 20, "queries of the only one of its class")
-    with open(out) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(out)
     for name, c in classes.items():
         of_class = [int(row["queries"]) for row in rows if row["class"] == name]
         sent = sum(c[kind]["sent"] for kind in ("queries", "warmup", "probes"))
@@ -148,8 +147,7 @@ def test_each_class_asks_the_queries_of_its_file():
         f"name=a,share=60%,query-file={files['a']}", f"name=b,share=40%,qtype=AAAA,query-file={files['b']}"))
     classes = check_classes(r)
     server.stop()
-    with open(log) as f:
-        questions = [bytes.fromhex(row["question"]) for row in csv.DictReader(f)]
+    questions = [bytes.fromhex(row["question"]) for row in read_rows(log)]
     check_equal(len(questions), r.json["queries"]["sent"] + r.json["probes"]["sent"], "queries of the server's log")
     for name, n, qtype in (("a", 2, b"\0\1"), ("b", 3, b"\0\x1c")):
         sent = [sum(question.startswith(b"\x02" + f"{name}{i}".encode() + b"\x07example\0" + qtype) for question in questions)
@@ -370,8 +368,7 @@ def test_classes_are_shown_added_up_and_on_the_page():
         check_equal(times["min"], min(r["latency_ns"][f"response:{name}"]["min"] for r in results), f"least of {name}")
     page = temp_path("page.html")
     tcpreport("html", *paths[0], "-o", page)
-    with open(page) as f:
-        check("Classes of clients" in f.read(), "the page has the classes")
+    check("Classes of clients" in read_text(page), "the page has the classes")
 
 
 def tcpreport(*arguments):

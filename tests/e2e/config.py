@@ -48,7 +48,7 @@ def test_the_server_takes_its_port_and_all_else_from_a_file():
     path = write("server.conf", f"port = {port}\nprotocol = ping\nbind = 127.0.0.1\n")
     log = open(temp_path("server.err"), "w+")
     process = spawn([TCPSERVER, "--config", path], stderr=log)
-    wait_for(lambda: "listening on 127.0.0.1:%d," % port in open(log.name).read(), "the listening line")
+    wait_for(lambda: "listening on 127.0.0.1:%d," % port in read_text(log.name), "the listening line")
     r = run_client("-c", 5, "-r", 50, "-t", 0.5, "--protocol", "ping", f"127.0.0.1:{port}")
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_equal(stop(process), 0, "exit code")
@@ -60,8 +60,7 @@ def test_nothing_is_taken_from_the_environment():
 
 
 def test_profiles_are_what_the_guide_says():
-    with open(os.path.join(SOURCE_DIR, "docs", "config.md")) as f:
-        guide = f.read()
+    guide = read_source("docs", "config.md")
     listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=HANGS_S).stdout
     check_equal([line.split()[0] for line in listed.splitlines()], PROFILES, "--profile list")
     for line in listed.splitlines():

@@ -82,8 +82,7 @@ def test_oldest_connections_are_stopped_first():
     wait_for(lambda: stats(run.at_client)["queries"]["scheduled"] > n_before + 200, "queries on those that are left")
     r, server = run.stop()
     check_both_sides(r, server)
-    with open(rows) as f:
-        asked = [(intended_ns(row), int(row["connection_id"])) for row in csv.DictReader(f) if row["type"] == "Q"]
+    asked = [(intended_ns(row), int(row["connection_id"])) for row in read_rows(rows) if row["type"] == "Q"]
     first = {i for due, i in asked if due < started_ns}
     last = {i for due, i in asked if due > stopped_ns}
     check(first and last, "queries before and after the changes")
@@ -94,8 +93,7 @@ def test_oldest_connections_are_stopped_first():
 
 def due_times(path):
     """When the measured queries were due, in seconds after the first, sorted."""
-    with open(path) as f:
-        due = sorted(intended_ns(row) for row in csv.DictReader(f) if row["type"] == "Q")
+    due = sorted(intended_ns(row) for row in read_rows(path) if row["type"] == "Q")
     return [(t - due[0]) / 1e9 for t in due]
 
 

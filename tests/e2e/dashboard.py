@@ -15,8 +15,7 @@ VARIABLES = {"$__rate_interval": "4s", "$client": ".*", "$server": ".*"}
 
 
 def dashboard():
-    with open(DASHBOARD) as f:
-        return json.load(f)
+    return read_json(DASHBOARD)
 
 
 def expressions(board):

@@ -61,8 +61,7 @@ def test_signal_ends_the_demo():
 def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name():
     need_program("gawk")
     script = os.path.join(SOURCE_DIR, "scripts", "plot-rtt.gp")
-    with open(script) as f:
-        commands = re.findall(r'^(\w+) = "< (.*)" \. rows \. "(.*)"$', f.read().replace(r'\"', '"'), re.M)
+    commands = re.findall(r'^(\w+) = "< (.*)" \. rows \. "(.*)"$', read_text(script).replace(r'\"', '"'), re.M)
     check_equal([name for name, _, _ in commands], ["answers", "sorted"], "what it reads")
     rows = os.path.join(temp_directory(), "my $rows; (1).csv")
     with open(rows, "w") as f:

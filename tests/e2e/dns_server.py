@@ -118,7 +118,7 @@ class DnsServer:
         wait_for(self._answers, f"{program} to answer; {self.log.name}")
 
     def _answers(self):
-        check(self.process.poll() is None, open(self.log.name).read())
+        check(self.process.poll() is None, read_text(self.log.name))
         try:
             # long enough that no query is given up and then counted all the same
             with socket.create_connection((self.address, self.port), timeout=HANGS_S) as s:

@@ -13,11 +13,6 @@ FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 OPTION = re.compile(r"^(?:  (-\w), |      )--([a-z-]+)(?: (\S+))? +(.*)$")
 
 
-def read(*path):
-    with open(os.path.join(SOURCE_DIR, *path)) as f:
-        return f.read()
-
-
 def fences(text, kind):
     return [body for info, body in FENCE.findall(text) if info == kind]
 
@@ -68,12 +63,12 @@ def is_documented(program, text):
 
 def test_man_pages_have_a_paragraph_and_the_default_of_every_option():
     for program in PROGRAMS:
-        check_documented(program, read("docs", f"{program}.1"))
+        check_documented(program, read_source("docs", f"{program}.1"))
 
 
 def test_options_missing_from_a_man_page_are_noticed():
     """The control: each kind of mismatch between --help and the man page is reported."""
-    page = read("docs", "tcpclient.1")
+    page = read_source("docs", "tcpclient.1")
     paragraph = re.search(r"^\.TP\n\.B \\-\\-reconnect\n(?:[^.].*\n)+", page, re.M).group()
     changes = {"an option less": (paragraph, ""), "an option twice": (paragraph, paragraph * 2),
                "another argument": ("late\\-max \\fITIME", "late\\-max \\fIN"),
@@ -87,7 +82,7 @@ def test_options_missing_from_a_man_page_are_noticed():
 def test_man_page_of_tcpreport_has_a_section_for_every_command():
     if not TCPREPORT:
         skip("tcpreport was not built: it needs zlib and json-c")
-    page = read("docs", "tcpreport.1").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
+    page = read_source("docs", "tcpreport.1").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
     for program in COMMANDS:
         check_documented(program, page.split(f".SS {program}\n")[1].split("\n.SS ")[0])
     help_text = subprocess.run([TCPREPORT, "--help"], capture_output=True, text=True, timeout=HANGS_S).stdout
@@ -109,15 +104,14 @@ def check_explained(keys, page, what):
 
 
 def test_page_of_results_explains_every_key():
-    page = read("docs", "result.md")
-    keys = keys_of(json.loads(read("docs", "result.schema.json")))
+    page = read_source("docs", "result.md")
+    keys = keys_of(json.loads(read_source("docs", "result.schema.json")))
     check(len(keys) > 120, f"keys: {keys}")
     check_explained(keys, page, "keys of tcpclient")
     path = temp_path("server.json")
     with Server("--json", path) as server:
         run_client("-p", server.port, "-c", 2, "-r", 50, "-t", "200ms", "127.0.0.1")
-    with open(path) as f:
-        j = json.load(f)
+    j = read_json(path)
     check_explained({*j, *j["refused_by"], *(key for worker in j["workers"] for key in worker)}, page, "keys of tcpserver")
     # the control
     missing = keys_of({"properties": {"moon": {"type": "object", "properties": {"far_side": {}}}}})
@@ -129,8 +123,8 @@ def test_documents_have_the_columns_of_the_files():
     with Server() as server:
         run_client("-p", server.port, "-c", 2, "-r", 50, "-t", "200ms", "-o", rows, "--connections-out", connections,
                    "127.0.0.1")
-    page = read("docs", "result.md")
-    manual = read("docs", "tcpclient.1").replace("\\-", "-")
+    page = read_source("docs", "result.md")
+    manual = read_source("docs", "tcpclient.1").replace("\\-", "-")
     for path in (rows, connections):
         with open(path) as f:
             header = f.readline()
@@ -145,7 +139,7 @@ def test_documents_have_the_columns_of_the_files():
 
 def examples():
     """The shell examples of the README."""
-    return re.findall(r"```sh\n(.*?)```", read("README.md"), re.S)
+    return re.findall(r"```sh\n(.*?)```", read_source("README.md"), re.S)
 
 
 def run_example(script, port, directory):
@@ -158,24 +152,24 @@ def run_example(script, port, directory):
 
 
 def test_table_of_verdicts_has_all_of_them():
-    names = re.findall(r'"([A-Z]+)"', read("src", "report/result_figures.c").split("result_verdict_name(")[1].split("\n}")[0])
+    names = re.findall(r'"([A-Z]+)"', read_source("src", "report/result_figures.c").split("result_verdict_name(")[1].split("\n}")[0])
     check(len(names) == 3, f"verdicts of tcpreport: {names}")
-    rows = re.findall(r"^\| `([A-Z]+)` \| \d \|", read("docs", "report.md"), re.M)
+    rows = re.findall(r"^\| `([A-Z]+)` \| \d \|", read_source("docs", "report.md"), re.M)
     check_equal(rows, names, "table of verdicts")
 
 
 def test_page_of_faults_has_every_scenario():
     listed = subprocess.run([os.path.join(SOURCE_DIR, "tests/torture/run"), "--list", "--machine-wide"],
                             capture_output=True, text=True, check=True).stdout.split()
-    rows = [line.split(" | ")[0] for line in read("docs", "faults.md").splitlines() if line.startswith("| `")]
+    rows = [line.split(" | ")[0] for line in read_source("docs", "faults.md").splitlines() if line.startswith("| `")]
     check_equal(sorted(re.findall(r"`(\w+)`", " ".join(rows))), sorted(listed), "scenarios in docs/faults.md")
 
 
 def test_tuning_page_explains_every_limit_of_the_plans():
-    code = "".join(read("src", f"host/preflight{part}.c") for part in ("", "_threads", "_tuples"))
+    code = "".join(read_source("src", f"host/preflight{part}.c") for part in ("", "_threads", "_tuples"))
     limits = set(re.findall(r'_add(?:_short|_sysctl)?\(p, "([^"]+)"', code))
     check(len(limits) > 18, f"limits in preflight*.c: {limits}")
-    page = read("docs", "tcpscaler.7").replace("\\-", "-")
+    page = read_source("docs", "tcpscaler.7").replace("\\-", "-")
     # of what there is nothing to tune: it is only said
     check_equal({limit for limit in limits if limit not in page}, set(),
                 "limits that tcpscaler(7) leaves out")
@@ -192,7 +186,7 @@ def test_examples_of_the_readme_run():
 @needs_own_fd_tables
 def test_session_of_the_readme_has_the_form_of_a_real_one():
     """Every line but for its numbers and its verdict, which this machine may spoil."""
-    session = read("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
+    session = read_source("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 10, "127.0.0.1")
 

@@ -186,8 +186,7 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
         r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} {' '.join(PATIENCE)} -p {server.port} -c 5 -r 100 -t 1 "
                             f"--json {result} 127.0.0.1 2>&-"], timeout=HANGS_S)
     check(r.returncode in (0, 3), f"exit code {r.returncode}")
-    with open(result) as f:
-        check_equal(json.load(f)["connections"]["proven"], 5, "the result is JSON")
+    check_equal(read_json(result)["connections"]["proven"], 5, "the result is JSON")
 
 
 @plain_build_only  # localedef(1) takes 2 s of CPU time, the client none

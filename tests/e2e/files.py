@@ -2,6 +2,8 @@
 """Files of a test. They are removed when the file of tests ends."""
 
 import atexit
+import csv
+import json
 import os
 import shutil
 import tempfile
@@ -24,3 +26,19 @@ def write_program(path, text):
         f.write(text)
     os.chmod(path, 0o755)
     return path
+
+
+def read_text(path):
+    with open(path) as f:
+        return f.read()
+
+
+def read_json(path):
+    with open(path) as f:
+        return json.load(f)
+
+
+def read_rows(path):
+    """A dictionary for each row of a CSV file with a header."""
+    with open(path) as f:
+        return list(csv.DictReader(f))

@@ -40,17 +40,14 @@ def test_four_hosts_are_one_run():
     with stall_may_spoil():  # all four share two CPUs, of which one may stand still
         check(r.spread_ms() <= 50, f"start spread {r.spread_ms()} ms")
     check(os.path.getsize(r.results + "/all.png") > 4000, "the picture")
-    with open(r.results + "/report.html") as f:
-        page = f.read()
+    page = read_text(r.results + "/report.html")
     check_equal([name for name in ("c1", "c2", "c3", "c4") if f">{name}<" not in page], [], "hosts that the page lacks")
-    with open(r.results + "/report.txt") as f:
-        check("/report.html\n" in f.read(), "where it is")
+    check("/report.html\n" in read_text(r.results + "/report.txt"), "where it is")
     check_equal(r.result("srv")["accepted"] >= 12000, True, "the server's side")
     # what was merged is what the rows say, all in one
     response = []
     for i in range(1, 5):
-        with open(f"{r.results}/c{i}.csv") as f:
-            response += [int(row["response_us"].replace(".", "")) for row in csv.DictReader(f) if row["type"] == "A"]
+        response += [int(row["response_us"].replace(".", "")) for row in read_rows(f"{r.results}/c{i}.csv") if row["type"] == "A"]
     response.sort()
     merged = whole["latency_ns"]["response"]
     check_equal(merged["count"], len(response), "answers")
@@ -83,8 +80,7 @@ def test_newest_ansible_gives_the_same_report():
             r = testbed.run(connections=500, rate=500, duration=3, client_options="--arrival constant")
             check_equal(r.code, 0, f"exit code: {r.out}")
             testbed.check_states(before, "the hosts, afterwards")
-            with open(r.results + "/report.txt") as f:
-                reports.append(form(f.read()))
+            reports.append(form(read_text(r.results + "/report.txt")))
     print(f"     {versions}", flush=True)
     check(versions[0] != versions[1], "two versions")
     check_equal(reports[1], reports[0], "the report")

@@ -151,8 +151,7 @@ def test_hosts_untune_themselves_when_the_controller_dies():
 def test_plan_that_says_stop_ends_the_run_before_it_begins():
     with Testbed(2) as testbed:
         before = testbed.states()
-        with open(testbed.inventory) as f:
-            text = f.read()
+        text = read_text(testbed.inventory)
         with open(testbed.inventory, "w") as f:
             f.write(text.replace("sources: 10.77.12.1-3,", "sources: 10.77.12.1, source_ports: 20000-20099,"))
         run = a_run(testbed)

@@ -184,8 +184,8 @@ class Controller:
                        "LC_ALL=C.UTF-8", f"ANSIBLE_CONFIG={self.home}/fleet/ansible.cfg"]
         rack = testbed.environment["TESTBED"] + "/ctl"
         testbed.call("in", host, "install", "-d", "-o", user, self.home)
-        for path, text in (("key", open(rack + "/key").read()), ("known_hosts", open(rack + "/known_hosts").read()),
-                           ("ssh_config", open(rack + "/ssh_config").read().replace(rack, self.home)),
+        for path, text in (("key", read_text(rack + "/key")), ("known_hosts", read_text(rack + "/known_hosts")),
+                           ("ssh_config", read_text(rack + "/ssh_config").replace(rack, self.home)),
                            ("inventory.yml", inventory.replace(rack, self.home))):
             subprocess.run([SCRIPT, *self.prefix, "sh", "-c", f"umask 077; cat >{self.home}/{path}"], input=text,
                            text=True, env=testbed.environment, check=True)

@@ -22,8 +22,7 @@ def open_gate(path, epoch_s):
 
 def wait_ready(path):
     wait_for(lambda: os.path.exists(path + ".ready"), f"{path}.ready")
-    with open(path + ".ready") as f:
-        return json.load(f)
+    return read_json(path + ".ready")
 
 
 def in_time(run):

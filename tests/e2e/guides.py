@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 
 from dns_servers import DnsServer
-from docs import COMMANDS, FENCE, fences, options_of, read, run_example, sections
+from docs import COMMANDS, FENCE, fences, options_of, run_example, sections
 from harness import *
 
 GUIDES = tuple(sorted(name for name in os.listdir(os.path.join(SOURCE_DIR, "docs")) if name.endswith(".md")))
@@ -20,7 +20,7 @@ NOT_HERE = re.compile(r"tcp\w+: (--cpu: .* is not available to this .*|.*: No su
 # --- the other guides ---
 
 def names_in(pattern, *path):
-    found = re.findall(pattern, read(*path))
+    found = re.findall(pattern, read_source(*path))
     check(found, f"{pattern} in {path}")
     return found
 
@@ -30,17 +30,17 @@ def test_every_outcome_and_every_limit_has_its_section():
     limits = [*names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis.c"),
               *names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis_server.c")]
     check(len(reasons) >= 19 and len(limits) >= 9, "names")
-    found = re.findall(r"^### (.*)", read("docs", "limits.md"), re.M)
+    found = re.findall(r"^### (.*)", read_source("docs", "limits.md"), re.M)
     check_equal(Counter(found), Counter({*reasons, *limits}), "sections of limits.md")
-    for name, text in sections(read("docs", "limits.md")).items():
+    for name, text in sections(read_source("docs", "limits.md")).items():
         check(name in ("Reasons", "Limiting factors") or len(text) > 20, f"words about {name}")
     phases = names_in(r'X\([A-Z_]+, "([a-z]+)"\)', "include", "measure/outcome.h")
-    check(f"Phases, in the order a connection passes through them: {', '.join(phases)}." in read("docs", "limits.md"),
+    check(f"Phases, in the order a connection passes through them: {', '.join(phases)}." in read_source("docs", "limits.md"),
           "phases")
 
 
 def test_every_part_of_the_summary_is_explained():
-    guide = read("docs", "report.md")
+    guide = read_source("docs", "report.md")
     labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text.c"),
               *names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text_host.c"),
               *names_in(r'"(TLS|PROXY|UDP)  +', "src", "client/report_transport.c"),
@@ -58,7 +58,7 @@ def test_every_part_of_the_summary_is_explained():
 
 def test_every_example_is_marked_and_every_link_leads_somewhere():
     for path in (*(os.path.join("docs", name) for name in GUIDES), "CONTRIBUTING.md", "README.md"):
-        text = read(path)
+        text = read_source(path)
         for info, body in FENCE.findall(MEASURED.sub("", text)):
             if path.startswith("docs"):
                 check(info in ("", "sh", "sh checked", "console") or info.startswith("conf "), f"{path}: kind '{info}'")
@@ -69,12 +69,12 @@ def test_every_example_is_marked_and_every_link_leads_somewhere():
             check(os.path.exists(os.path.join(SOURCE_DIR, file)), f"{path}: {link}")
             if anchor:
                 headings = [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-")
-                            for h in re.findall(r"^##+ (.*)", read(file), re.M)]
+                            for h in re.findall(r"^##+ (.*)", read_source(file), re.M)]
                 check(anchor in headings, f"{path}: {link}: {headings}")
 
 
 def test_every_guide_is_in_the_index_of_the_readme():
-    linked = re.findall(r"\]\(docs/([^)#]+\.md)\)", read("README.md"))
+    linked = re.findall(r"\]\(docs/([^)#]+\.md)\)", read_source("README.md"))
     check_equal(set(GUIDES) - set(linked), set(), "guides without a link")
 
 
@@ -141,7 +141,7 @@ def check_commands(text):
 
 
 def test_commands_that_are_not_run_are_accepted():
-    n = sum(map(check_commands, (read("README.md"), *(read("docs", name) for name in GUIDES))))
+    n = sum(map(check_commands, (read_source("README.md"), *(read_source("docs", name) for name in GUIDES))))
     check(n >= 40, f"{n} commands")
 
 
@@ -153,7 +153,7 @@ def without_token(text):
 
 
 def test_a_control_port_that_others_can_reach_has_a_token():
-    for text in (read("README.md"), *(read("docs", name) for name in GUIDES)):
+    for text in (read_source("README.md"), *(read_source("docs", name) for name in GUIDES)):
         check_equal(without_token(text), [], "commands that are refused")
     control = "```console\n$ tcpserver --control 192.0.2.1:9001\n$ tcpserver --control unix:/run/x\n```"
     check_equal(without_token(control), ["tcpserver --control 192.0.2.1:9001"], "the control")
@@ -193,7 +193,7 @@ def test_commands_for_one_host_run():
         for name in GUIDES:
             if name in ("recipes.md", "dns-servers.md"):  # have tests of their own
                 continue
-            for script in fences(read("docs", name), "sh"):
+            for script in fences(read_source("docs", name), "sh"):
                 out = run_example(script, server.port, temp_directory())
                 check(("source tuples" in out) == ("--plan" in script), f"{script}: {out}")
                 n += 1
@@ -210,7 +210,7 @@ def needed(program, limit, *arguments):
 
 
 def test_formulas_of_the_fleet_give_their_figures():
-    guide = read("docs", "fleet.md")
+    guide = read_source("docs", "fleet.md")
     header, = re.findall(r"^\| what \| formula \| (.*) \|$", guide, re.M)
     given = {name: float(value) for name, value in re.findall(r"(\w)=([\de]+)", header)}
     rows = re.findall(r"^\| (.*) \| `(.*)` \| ([\d.,]+) \|$", guide, re.M)
@@ -229,11 +229,11 @@ def test_formulas_of_the_fleet_give_their_figures():
 
 def test_settings_of_the_fleets_examples_are_settings_there_are():
     def keys(*path):
-        return set(re.findall(r"^(\w+):", read("fleet", *path), re.M))
+        return set(re.findall(r"^(\w+):", read_source("fleet", *path), re.M))
 
     there_are = keys("roles", "fleet", "defaults", "main.yml")
     check(len(there_are) > 20, f"settings: {there_are}")
-    inventory = read("fleet", "inventory.example.yml").split("  children:")
+    inventory = read_source("fleet", "inventory.example.yml").split("  children:")
     hosts = set(re.findall(r"[{,] *(\w+):", inventory[1]))
     for what, used in (("vars.example.yml", keys("vars.example.yml")),
                        ("all hosts of the inventory", set(re.findall(r"^    (\w+):", inventory[0], re.M))),
@@ -244,7 +244,7 @@ def test_settings_of_the_fleets_examples_are_settings_there_are():
 
 def server_of_the_guide(name, change=lambda configuration: configuration):
     """Started as its configuration says, elsewhere and on another port."""
-    guide = read("docs", "dns-servers.md")
+    guide = read_source("docs", "dns-servers.md")
     configuration, = fences(guide, f"conf {name}")
     zone, = fences(guide, "conf zone")
     program, *arguments = configuration.splitlines()[0].removeprefix("# ").split()
@@ -254,14 +254,13 @@ def server_of_the_guide(name, change=lambda configuration: configuration):
 
 
 def run_command_of_the_guide(server):
-    script, = fences(read("docs", "dns-servers.md"), "sh")
+    script, = fences(read_source("docs", "dns-servers.md"), "sh")
     path = temp_path("run.json")
     try:
         run_example(script.replace("127.0.0.1:53", f"-q --json {path} 127.0.0.1"), server.port, os.path.dirname(path))
     finally:
         server.stop()
-    with open(path) as f:
-        return json.load(f)
+    return read_json(path)
 
 
 def check_server(name):

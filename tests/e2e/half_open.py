@@ -100,7 +100,7 @@ def test_lost_segments_are_seen():
     check_equal(c["proven"], 60, "proven all the same")
     with stall_may_spoil():
         check_between(c["syn_retransmits"], 1, did["dropped"], "SYNs sent again")
-    rows = [line.split(",") for line in open(out).read().splitlines()[1:]]
+    rows = [line.split(",") for line in read_text(out).splitlines()[1:]]
     check_equal(sum(int(row[9]) for row in rows), c["syn_retransmits"], "in the rows")
     for row in rows:
         if int(row[9]) > 0:

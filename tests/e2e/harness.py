@@ -76,15 +76,13 @@ class Server:
         return re.search(r"listening on \S*:(\d+),", self.stderr())
 
     def stderr(self):
-        with open(self.log.name) as f:
-            return f.read()
+        return read_text(self.log.name)
 
     def stop(self, number=signal.SIGTERM):
         code = stop(self.process, number)
         self.result = None
         if os.path.exists(self.json_path) and os.path.getsize(self.json_path) > 0:
-            with open(self.json_path) as f:
-                self.result = json.load(f)
+            self.result = read_json(self.json_path)
         return code
 
     def __enter__(self):
@@ -100,11 +98,15 @@ class ClientResult:
         self.code, self.out, self.err, self.seconds = code, out, err, seconds
         self.json = None
         if os.path.exists(json_path) and os.path.getsize(json_path) > 0:
-            with open(json_path) as f:
-                self.json = json.load(f)
+            self.json = read_json(json_path)
 
     def rows(self):
         return list(csv.DictReader(io.StringIO(self.out)))
+
+
+def read_source(*path):
+    """The text of a file of the source tree."""
+    return read_text(os.path.join(SOURCE_DIR, *path))
 
 
 @functools.cache
@@ -147,8 +149,7 @@ class Client:
         self.pid = self.process.pid
 
     def stderr(self):
-        with open(self.err_path) as f:
-            return f.read()
+        return read_text(self.err_path)
 
     def wait(self, timeout=HANGS_S):
         try:

@@ -48,7 +48,7 @@ def decode(text):
 
 def read_log(path):
     """[(tag, begin, length, counts)] of all lines."""
-    lines = open(path).read().splitlines()
+    lines = read_text(path).splitlines()
     check(lines[1] == "#[Histogram log format version 1.3]", lines[1])
     check(all(len(line) < 127 for line in lines[:5]), "short head lines")
     found = []
@@ -86,7 +86,7 @@ def test_log_has_every_value_of_the_rows():
 
 
 def check_distribution(path, result):
-    lines = open(path).read().splitlines()
+    lines = read_text(path).splitlines()
     check_equal(lines[0].split(), ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"], "head")
     last = [line for line in lines if line and line[0] == " " and "Value" not in line][-1].split()
     response = result.json["latency_ns"]["response"]

@@ -15,8 +15,7 @@ def test_text_from_outside_stays_text():
     hostile = [f"{directory}/{name}{i}.json" for i in range(2)]
     for i, path in enumerate(hostile):
         shutil.copy(files(i)[0], path)
-        with open(path) as f:
-            result = json.load(f)
+        result = read_json(path)
         change(path, target=HOSTILE, host={"kernel": HOSTILE}, options={"qname": HOSTILE, "source": HOSTILE},
                explanations=[HOSTILE], version=HOSTILE, command=["tcpclient", HOSTILE, "it's"], verdict="SUSPECT", broken_law=HOSTILE if i else None,
                tls={"library": HOSTILE, "version": HOSTILE, "cipher": HOSTILE, "handshakes": 1, "resumed": 0} if i else None,
@@ -59,8 +58,7 @@ def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
         for file, copy in zip(files(0), paths):
             shutil.copy(file, copy)
         change(path, **changes)
-        with open(path) as f:
-            result = hostile_copy(json.load(f), command)
+        result = hostile_copy(read_json(path), command)
         with open(path, "w") as f:
             json.dump(result, f)
         page_of(*paths)
@@ -80,8 +78,7 @@ def test_no_text_of_a_result_is_a_line_or_an_escape_sequence_on_a_terminal():
     search = {"find": "rate", "unit": "q/s", "slo": ["p99<10ms"], "status": "inconclusive", "reason": "time", "limited_by": "queue",
               "trials": [{"step": "double", "load": 100, "class": "good", "reason": "queue"}]}
     path = temp_path("escape.json")
-    with open(files(0)[0]) as f:
-        result = json.load(f)
+    result = read_json(files(0)[0])
     for changes in ({}, {"search": search}, {"sweep": {"over": "size", "points": [{"at": 1, "search": search}]}}):
         lines = []
         for text in ("harmless", "\x1b[2J\nVerdict      VALID\x7f"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clients named by PROXY headers: what both programs say of them."""
 
-import csv
 from collections import Counter
 
 from control_api import *
@@ -11,11 +10,6 @@ SOURCES = "10.1.0.0-10.1.0.39"
 
 def naming(version, sources=SOURCES):
     return ["--proxy-protocol", version, "--proxy-source", sources]
-
-
-def rows_of(path):
-    with open(path) as f:
-        return list(csv.DictReader(f))
 
 
 def identities(rows):
@@ -32,7 +26,7 @@ class NamingServer(Server):
 
     def served(self):
         """After its end."""
-        return rows_of(self.listing)
+        return read_rows(self.listing)
 
 
 class ControlledServer(NamingServer):
@@ -51,7 +45,7 @@ def ask_as_clients(port, version, *arguments, sources=SOURCES, host="127.0.0.1",
     """A run, and its rows of connections."""
     path = temp_path("connections.csv")
     r = run_client("-p", port, *naming(version, sources), "--connections-out", path, *arguments, host, **options)
-    return r, rows_of(path)
+    return r, read_rows(path)
 
 
 def check_same_clients(r, asked, server):

@@ -122,8 +122,7 @@ def test_no_installed_file_has_a_made_up_address():
 
 def test_versions_agree():
     def found(pattern, *path):
-        with open(os.path.join(SOURCE_DIR, *path)) as f:
-            return re.findall(pattern, f.read(), re.M)[0]
+        return re.findall(pattern, read_source(*path), re.M)[0]
 
     version = found(r"project\(tcpscaler VERSION (\S+)", "CMakeLists.txt")
     check_equal(found(r"^tcpscaler \(([^-]*)-\d+\)", "debian", "changelog"), version, "debian/changelog")
@@ -159,13 +158,12 @@ def test_scripts_are_programs_and_find_their_parts():
 
 def test_nightly_runs_the_programs_with_the_prefix():
     for prefix in PREFIXES:
-        with open(f"{installed(prefix)}/share/tcpscaler/nightly-config.sh") as f:
-            check(f"\ntcpclient={prefix}tcpclient tcpreport={prefix}tcpreport " in f.read(), f"defaults, prefix '{prefix}'")
+        script = read_text(f"{installed(prefix)}/share/tcpscaler/nightly-config.sh")
+        check(f"\ntcpclient={prefix}tcpclient tcpreport={prefix}tcpreport " in script, f"defaults, prefix '{prefix}'")
 
 
 def test_setup_programs_have_a_man_page_with_every_option():
-    with open(f"{SOURCE_DIR}/docs/tcpscaler-setup-server.8") as f:
-        page = f.read().replace("\\-", "-")
+    page = read_source("docs", "tcpscaler-setup-server.8").replace("\\-", "-")
     wanted = set()
     for name in SETUP:
         text = subprocess.run([f"{SOURCE_DIR}/scripts/{name}.sh", "--help"], capture_output=True, text=True, timeout=HANGS_S).stdout
@@ -182,12 +180,11 @@ def test_man_pages_units_and_completions_follow_the_prefix():
         check(len(pages) >= 5, f"man pages: {pages}")  # without any mandoc reads stdin
         r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True, timeout=HANGS_S)
         check_equal((r.returncode, r.stdout), (0, ""), "mandoc")
-        with open(f"{root}/lib/systemd/system/{prefix}tcpserver.service") as f:
-            unit = f.read()
+        unit = read_text(f"{root}/lib/systemd/system/{prefix}tcpserver.service")
         check_equal(re.findall("^(?:ExecStart|EnvironmentFile|StateDirectory)=(.*)$", unit, re.M),
                     [f"-/etc/default/{prefix}tcpserver", f"{prefix}tcpserver $OPTIONS", f"{prefix}tcpserver"], "the unit")
-        with open(f"{root}/share/bash-completion/completions/{prefix}tcpclient") as f:
-            check_equal(f.read().split()[-1], f"{prefix}tcpclient", "what bash completes")
+        completion = read_text(f"{root}/share/bash-completion/completions/{prefix}tcpclient")
+        check_equal(completion.split()[-1], f"{prefix}tcpclient", "what bash completes")
         with open(f"{root}/share/zsh/site-functions/_{prefix}tcpclient") as f:
             check_equal(f.readline(), f"#compdef {prefix}tcpclient\n", "what zsh completes")
 

@@ -118,8 +118,7 @@ def test_restart_after_kill_binds_at_once():
 
 def test_backlog_is_what_was_asked_up_to_somaxconn():
     need_program("ss")
-    with open("/proc/sys/net/core/somaxconn") as f:
-        somaxconn = int(f.read())
+    somaxconn = int(read_text("/proc/sys/net/core/somaxconn"))
     for asked in (256, 512, 1 << 20):
         with Server("--backlog", asked, "--threads", "2") as server:
             out = subprocess.run(["ss", "-Hltn", f"sport = :{server.port}"], capture_output=True,
@@ -189,8 +188,7 @@ def test_source_address_that_is_not_local_is_named():
 
 def test_automatic_ports_in_time_wait_can_be_planned_ones():
     with Server() as server:
-        with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
-            before = f.read()
+        before = read_text("/proc/sys/net/ipv4/ip_local_port_range")
         client = Client("-p", server.port, "-c", 50, "--stats-interval", "100ms", "127.0.0.1")
         wait_until_running(client)
         ports = sorted(port for _, port in local_tuples(server.port))

@@ -69,8 +69,7 @@ class Balancer:
         wait_for(self._accepts, lambda: f"{program}: {self.said()}")
 
     def said(self):
-        with open(self.log.name) as f:
-            return f.read()
+        return read_text(self.log.name)
 
     def _accepts(self):
         check(self.process.poll() is None, self.said())
@@ -188,7 +187,7 @@ def test_reload_of_haproxy_leaves_every_query_accounted():
     check_conservation(r)
     c = r.json["connections"]
     check(c["reopened"] >= 40 and c["live_at_end"] == 40, f"{c}")
-    check_equal(set(identities(server.served())), set(identities(rows_of(path))), "clients before and after")
+    check_equal(set(identities(server.served())), set(identities(read_rows(path))), "clients before and after")
     check_equal(server.result["accepted"], sum(identities(server.served()).values()), "connections")
     check_equal((server.result["refused"], server.result["proxy_headers"]), (0, server.result["accepted"]), "headers")
 

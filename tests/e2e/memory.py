@@ -23,8 +23,7 @@ MANY_TLS, MOST_TLS_BYTES = 3000, 20000
 
 def exact_rss_bytes(pid):
     """Of the page tables; /proc/PID/statm may be some hundred KiB off."""
-    with open(f"/proc/{pid}/smaps_rollup") as f:
-        return int(re.search(r"^Rss: +(\d+) kB$", f.read(), re.M)[1]) * 1024
+    return int(re.search(r"^Rss: +(\d+) kB$", read_text(f"/proc/{pid}/smaps_rollup"), re.M)[1]) * 1024
 
 
 def resident(n_connections, of_server=(), of_client=()):

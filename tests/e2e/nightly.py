@@ -19,13 +19,10 @@ def test_a_night_against_a_real_server():
     check_equal(names_of(night, "run-*"), [f"run-{i:02}.{ending}" for i in (1, 2) for ending in
                                            ("hlog", "json", "server.txt", "txt")], "files")
     for i in (1, 2):
-        with open(f"{night}/run-{i:02}.json") as f:
-            result = json.load(f)
+        result = read_json(f"{night}/run-{i:02}.json")
         check_equal((result["verdict"], result["connections"]["proven"]), ("VALID", 10), "the run")
-        with open(f"{night}/run-{i:02}.server.txt") as f:
-            check("listening on" in f.read(), "a fresh server")
-    with open(f"{night}/fingerprint") as f:
-        fingerprint = f.read()
+        check("listening on" in read_text(f"{night}/run-{i:02}.server.txt"), "a fresh server")
+    fingerprint = read_text(f"{night}/fingerprint")
     for name in ("devices/system/cpu/intel_pstate/no_turbo", "devices/system/cpu/cpufreq/boost",
                  "devices/system/cpu/smt/active", "devices/system/cpu/cpuidle/current_driver",
                  "module/intel_idle/parameters/max_cstate", "kernel/mm/transparent_hugepage/enabled"):
@@ -33,18 +30,16 @@ def test_a_night_against_a_real_server():
     for path in glob.glob("/sys/devices/system/cpu/cpu0/cpuidle/*/disable") + \
             [os.path.dirname(os.path.dirname(path)) for path in glob.glob("/sys/class/net/*/device/driver")]:
         check(f"\n{path} " in fingerprint, f"{path} in {fingerprint}")
-    with open("/proc/cpuinfo") as f:
-        check_equal("\nmicrocode " in fingerprint, "\nmicrocode\t" in f.read(), f"microcode in {fingerprint}")
+    check_equal("\nmicrocode " in fingerprint, "\nmicrocode\t" in read_text("/proc/cpuinfo"), f"microcode in {fingerprint}")
     for text in (f'"kernel": "{os.uname().release}"', '"libevent": ', '"cpus": ', '"connections": 10', '"rate": 40',
                  "net/ipv4/tcp_rmem ", "tcpclient "):
         check(text in fingerprint, f"{text} in {fingerprint}")
     check(not listens(port), "the server is stopped")
-    with open(f"{night}/page.html") as f:
-        check(f"tcpclient to 127.0.0.1:{port}" in f.read(), "the page about the last run")
+    check(f"tcpclient to 127.0.0.1:{port}" in read_text(f"{night}/page.html"), "the page about the last run")
     check(f"\nthe last run: {night}/page.html\n" in nights.summary(night), nights.summary(night))
     nights.day(2)
     nights.run(2, "INCONCLUSIVE: 1 of 7 reference nights")
-    write(nights.file("client.conf"), open(nights.file("client.conf")).read().replace("rate = 40", "rate = 44"))
+    write(nights.file("client.conf"), read_text(nights.file("client.conf")).replace("rate = 40", "rate = 44"))
     nights.day(3)
     night, _ = nights.run(2, "INCONCLUSIVE: first night of a series")
     check('"rate": 44' in nights.summary(night), nights.summary(night))
@@ -74,8 +69,7 @@ def test_a_second_instance_is_refused():
 
 
 def check_gone(nights):
-    with open(nights.file("pid")) as f:
-        pid = int(f.read())
+    pid = int(read_text(nights.file("pid")))
     wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of tcpclient")
 
 
@@ -100,8 +94,7 @@ def test_a_clock_that_is_set_does_not_move_the_deadline():
     write(f"{nights.bin}/tcpclient", FAKE_CLIENT.replace("arguments=$*\n", "arguments=$*\necho 3 >\"$FAKE/day\"\n"))
     nights.queue(*valid_runs(2))
     nights.run(2, "INCONCLUSIVE: first night of a series")
-    with open(nights.file("day")) as f:
-        check_equal(f.read(), "3\n", "the control: it was set")
+    check_equal(read_text(nights.file("day")), "3\n", "the control: it was set")
 
 
 def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
@@ -115,8 +108,7 @@ def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
     check_equal(names_of(night), ["run-01.json", "run-02.json"], "runs")
     check_equal(names_of(night, "repeated/*.json"), ["run-02.try-1.json", "run-02.try-2.json"], "repeated")
     for name in names_of(night):
-        with open(f"{night}/{name}") as f:
-            check_equal(json.load(f)["verdict"], "VALID", name)
+        check_equal(read_json(f"{night}/{name}")["verdict"], "VALID", name)
     nights.day(2)
     nights.queue(*valid_runs(1), suspect, suspect, suspect, *valid_runs(1))
     night, _ = nights.run(2, "INCONCLUSIVE: run-02 was not VALID in 3 tries")
@@ -129,8 +121,7 @@ def test_repeats_wait_longer_each_time():
     write(f"{nights.bin}/sleep", '#!/bin/sh\necho "$1" >>"$FAKE/slept"\n')
     nights.queue(*[({**real_result(), "verdict": "SUSPECT"}, 3)] * 3)
     nights.run(2, "INCONCLUSIVE: run-01 was not VALID in 3 tries")
-    with open(nights.file("slept")) as f:
-        check_equal(f.read().split(), ["3", "6"], "seconds slept")
+    check_equal(read_text(nights.file("slept")).split(), ["3", "6"], "seconds slept")
 
 
 def test_a_night_without_a_server_says_refused():

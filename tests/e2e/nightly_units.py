@@ -10,8 +10,7 @@ FAILED = os.path.join(SOURCE_DIR, "scripts/nightly-failed.sh")
 
 def test_bad_configurations_get_one_line_and_nothing_is_started():
     nights = Nights()
-    with open(nights.file("nightly.conf")) as f:
-        good = f.read()
+    good = read_text(nights.file("nightly.conf"))
     for line, text in (("speed = 5", "unknown key 'speed'"), ("nonsense", "invalid line 'nonsense'"),
                        ("runs = many", "runs: invalid value 'many'"), ("runs = 0", "from 1 to 99"),
                        ("deadline = 08m", "deadline: invalid value '08m': expected a time such as 90s, 45m or 2h"), ("keep = 3", "keep: invalid value '3'"),
@@ -28,10 +27,8 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
 
 
 def test_the_example_names_every_key_with_its_default():
-    with open(f"{SOURCE_DIR}/docs/nightly.conf.example") as f:
-        example = f.read()
-    with open(NIGHTLY.replace(".sh", "-config.sh")) as f:
-        script = f.read()
+    example = read_source("docs", "nightly.conf.example")
+    script = read_text(NIGHTLY.replace(".sh", "-config.sh"))
     keys = re.findall(r"^    ([a-z-]+)\) \w+=\$2 ;;$", script, re.M)
     check_equal(re.findall(r"^(?:# )?([a-z-]+) = ", example, re.M), keys_in_order(example, keys), "keys")
     nights = Nights()
@@ -57,8 +54,7 @@ def keys_in_order(example, keys):
 def test_the_crontab_is_accepted():
     need_program("crontab")
     path = f"{SOURCE_DIR}/docs/nightly.crontab"
-    with open(path) as f:
-        text = f.read()
+    text = read_text(path)
     r = subprocess.run(["crontab", "-n", path], capture_output=True, text=True, timeout=HANGS_S)
     check_equal(r.returncode, 0, f"crontab -n: {r.stderr}")
     bad = write(temp_path("crontab"), text.replace("17 3 ", "17 25 "))
@@ -74,8 +70,7 @@ def verify_units(changes):
     """What systemd-analyze says of the units, with some text replaced."""
     directory = temp_directory()
     for name in UNITS:
-        with open(f"{SOURCE_DIR}/docs/{name}") as f:
-            text = re.sub("^ExecStart=tcpscaler-(\\S+)", rf"ExecStart={os.path.dirname(NIGHTLY)}/\1.sh", f.read(), flags=re.M)
+        text = re.sub("^ExecStart=tcpscaler-(\\S+)", rf"ExecStart={os.path.dirname(NIGHTLY)}/\1.sh", read_source("docs", name), flags=re.M)
         for old, new in changes.items():
             text = text.replace(old, new)
         write(f"{directory}/{name}", text)
@@ -94,8 +89,7 @@ def test_the_units_are_accepted():
 
 
 def settings_of(unit):
-    with open(f"{SOURCE_DIR}/docs/{unit}") as f:
-        return dict(re.findall(r"^(\w+)=(.*)$", f.read(), re.M))
+    return dict(re.findall(r"^(\w+)=(.*)$", read_source("docs", unit), re.M))
 
 
 def test_what_mails_runs_without_the_restrictions_of_the_night():

@@ -138,8 +138,7 @@ def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
     check("response p50" in metrics_of(night), "the median is judged")
     holds = []
     for name in names_of(night):
-        with open(f"{night}/{name}") as f:
-            run = json.load(f)
+        run = read_json(f"{night}/{name}")
         check(run["latency_ns"]["response"]["p90"] > 0, f"p90 of {name}")
         holds.append(run["holds"]["p90"])
     check_equal(len(holds), 7, "runs")
@@ -259,8 +258,7 @@ def test_a_damaged_reference_night_is_left_out_and_named():
     os.truncate(damaged, os.path.getsize(damaged) - 20)
     code, = series(nights, noise, [9])
     night = nights.all()[-1]
-    with open(f"{night}/compare.txt") as f:
-        said = f.read()
+    said = read_text(f"{night}/compare.txt")
     check(f"{damaged}: " in said, f"the file in {said}")
     figures = verdict_json(night)
     check_equal((figures["verdict"], figures["nights"]), (("PASS", "REGRESSION")[code], 7), f"a verdict by the others: {said}")

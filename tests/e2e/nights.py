@@ -108,14 +108,12 @@ class Nights:
         return sorted(glob.glob(f"{self.results}/20*Z"))
 
     def summary(self, night):
-        with open(f"{night}/summary.txt") as f:
-            return f.read()
+        return read_text(f"{night}/summary.txt")
 
     def mails(self):
         if not os.path.exists(self.file("mail")):
             return ""
-        with open(self.file("mail")) as f:
-            return f.read()
+        return read_text(self.file("mail"))
 
 
 @functools.cache
@@ -146,5 +144,4 @@ def names_of(night, pattern="run-*.json"):
 
 
 def verdict_json(night):
-    with open(f"{night}/verdict.json") as f:
-        return json.load(f)
+    return read_json(f"{night}/verdict.json")

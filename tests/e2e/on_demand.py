@@ -43,8 +43,7 @@ def test_a_connection_opens_when_a_query_is_due_and_closes_when_idle():
     with stall_may_spoil():  # the next query may be due first
         check(c["outcomes"].get("run/idle", 0) > 20, f"closed when idle, and opened again: {c['outcomes']}")
     check_equal((accepted_by(server), c["connected"]), (d["opened"], d["opened"]), "accepted by the server, connected")
-    with open(path) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(path)
     check_equal(sum(int(row["connections"]) for row in rows), d["opened"], "connections of the rows")
     check_equal(sum(int(row["queries"]) for row in rows), sent, "queries of the rows")
     check_complete(r)

@@ -63,8 +63,7 @@ def test_two_outputs_into_one_file_are_refused():
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check_equal(len(r.stderr.splitlines()), 1, f"lines, {arguments}: {r.stderr}")
             check("expected a different file for each" in r.stderr, r.stderr)
-        with open(path) as f:
-            check_equal(f.read(), "precious", "what the file had")
+        check_equal(read_text(path), "precious", "what the file had")
         r = subprocess.run([TCPCLIENT, "-R", "--json", path, "-c", "1", "-t", "0.1", f"127.0.0.1:{server.port}"],
                            stdout=open(link, "a"), stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
@@ -82,12 +81,10 @@ def test_a_run_that_is_refused_leaves_the_old_files():
             r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, *refused, "127.0.0.1")
             check_equal((r.code, len(r.err.splitlines())), (2, 1), r.err)
             for path in paths.values():
-                with open(path) as f:
-                    check_equal(f.read(), "old", f"{path} with {refused}")
+                check_equal(read_text(path), "old", f"{path} with {refused}")
         r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, "127.0.0.1")
     for path in paths.values():  # the control
-        with open(path) as f:
-            check(not f.read().startswith("old"), f"{path} of a run")
+        check(not read_text(path).startswith("old"), f"{path} of a run")
 
 
 def test_dev_null_may_be_shared():
@@ -108,8 +105,7 @@ def test_tcpreport_does_not_write_over_what_it_reads():
     for arguments in (["--json", path, path], ["--json", path + ".new", "--hlog", path + ".new", path]):
         m = subprocess.run([TCPREPORT, "merge", *arguments], capture_output=True, text=True, timeout=HANGS_S)
         check_equal(m.returncode, 2, f"exit code, {arguments}; stderr: {m.stderr}")
-    with open(path) as f:
-        check_equal(json.load(f), r.json, "the result")
+    check_equal(read_json(path), r.json, "the result")
 
 
 # --- outputs that are full ---
@@ -222,7 +218,7 @@ def test_a_result_that_does_not_fit_leaves_the_old_one():
                                     f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=HANGS_S)
                 check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
                 check("No space left on device" in r.stderr, r.stderr)
-                check_equal(read_file(path), "old", f"content of {option}")
+                check_equal(read_text(path), "old", f"content of {option}")
                 check_equal(os.listdir(directory), [os.path.basename(path)], "files")
                 os.unlink(path)
     finally:
@@ -230,11 +226,6 @@ def test_a_result_that_does_not_fit_leaves_the_old_one():
 
 
 # --- a program that is killed ---
-
-def read_file(path):
-    with open(path) as f:
-        return f.read()
-
 
 # No file that a program writes has more than 512 bytes; SIGXFSZ ends tcpreport, the others ignore it.
 SMALL_FILES = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
@@ -248,8 +239,7 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
         load = [TCPCLIENT, "-q", "-c", "100", "-r", "1000", "-t", "1"]
         r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=HANGS_S)
         check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
-        with open(result) as f:
-            valid = {**json.load(f), "verdict": "VALID", "reasons": []}
+        valid = {**read_json(result), "verdict": "VALID", "reasons": []}
         with open(result, "w") as f:
             json.dump(valid, f)
         for argv in (*([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
@@ -259,7 +249,7 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
                 f.write("old")
             r = subprocess.run([*SMALL_FILES, *argv], capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
-            check_equal(read_file(path), "old", f"after {argv}")
+            check_equal(read_text(path), "old", f"after {argv}")
 
 
 def test_a_file_that_grows_beyond_the_limit_ends_no_run():
@@ -273,7 +263,7 @@ def test_a_file_that_grows_beyond_the_limit_ends_no_run():
             r = subprocess.run([*SMALL_FILES, *load, option, path], capture_output=True, text=True, timeout=HANGS_S)
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '{path}': File too large" in r.stderr, r.stderr)
-            check_equal(read_file(path), "old", f"after {option}")
+            check_equal(read_text(path), "old", f"after {option}")
         with open(temp_path("stderr"), "w+") as err:
             r = subprocess.run([*SMALL_FILES, *load, "--json", "-"], stdout=subprocess.PIPE, stderr=err, text=True,
                                timeout=HANGS_S)
@@ -298,12 +288,12 @@ def test_a_server_whose_snapshot_is_too_large_serves_on():
     port = re.search(r":(\d+),", next_line(server.stderr, "listening"))[1]
     server.send_signal(signal.SIGUSR1)
     check(f"--json: could not write '{path}'" in next_line(server.stderr, "File too large"), "what it says of the snapshot")
-    check_equal(read_file(path), "old", "after the snapshot")
+    check_equal(read_text(path), "old", "after the snapshot")
     r = run_client("-p", port, "-c", 10, "-r", 100, "-t", "0.2", "127.0.0.1")
     check_equal(r.json["connections"]["proven"], 10, "proven after the snapshot")
     server.send_signal(signal.SIGTERM)
     check_equal(server.wait(HANGS_S), 1, "exit code")
-    check_equal(read_file(path), "old", "at the end")
+    check_equal(read_text(path), "old", "at the end")
 
 
 def test_a_killed_run_leaves_the_result_of_the_one_before():
@@ -316,7 +306,7 @@ def test_a_killed_run_leaves_the_result_of_the_one_before():
         wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(client.pid)), "connections")
         client.kill()
         client.wait()
-    check_equal(json.loads(read_file(path))["schema"], 1, "the earlier result")
+    check_equal(json.loads(read_text(path))["schema"], 1, "the earlier result")
     check_equal(sorted(os.listdir(os.path.dirname(path))), ["result.json"], "files")
 
 
@@ -332,7 +322,7 @@ def test_a_file_that_is_mounted_is_written_in_place():
         r = subprocess.run([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"],
                            capture_output=True, text=True, timeout=HANGS_S)
     check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
-    check_equal(json.loads(read_file(source))["schema"], 1, "the mounted file's result")
+    check_equal(json.loads(read_text(source))["schema"], 1, "the mounted file's result")
 
 
 # --- what is said ---

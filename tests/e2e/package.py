@@ -111,8 +111,7 @@ def linked_libraries():
 
 def test_bill_of_materials_has_the_libraries_that_the_programs_are_linked_to():
     need_program("objdump")
-    with open(f"{unpacked()}/usr/share/doc/tcpscaler/tcpscaler.spdx.json") as f:
-        bill = json.load(f)
+    bill = read_json(f"{unpacked()}/usr/share/doc/tcpscaler/tcpscaler.spdx.json")
     linked = [r["relatedSpdxElement"] for r in bill["relationships"] if r["relationshipType"] == "DYNAMIC_LINK"]
     check_equal({name.removeprefix("SPDXRef-") for name in linked}, linked_libraries(), "libraries")
     check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"]), "created")
@@ -128,8 +127,7 @@ def test_package_conflicts_with_those_that_have_a_tcpserver_too():
 
 
 def commands_of(script):
-    with open(script) as f:
-        return [line.replace("tcpscaler-tcpserver", "tcpserver") for line in f.read().splitlines() if not line.startswith("#")]
+    return [line.replace("tcpscaler-tcpserver", "tcpserver") for line in read_text(script).splitlines() if not line.startswith("#")]
 
 
 def test_units_are_stopped_and_disabled_when_either_package_is_removed():
@@ -143,8 +141,7 @@ def test_units_are_stopped_and_disabled_when_either_package_is_removed():
 def test_packages_recommend_what_the_setup_scripts_run():
     recommends = run("dpkg-deb", "-f", package(), "Recommends").stdout
     check("iproute2" in recommends.strip().split(", "), recommends)
-    with open(f"{SOURCE_DIR}/debian/control") as f:
-        check(f"\nRecommends: {recommends}" in f.read(), "those of the source package")
+    check(f"\nRecommends: {recommends}" in read_source("debian", "control"), "those of the source package")
 
 
 def dpkg(root, *arguments):
@@ -264,8 +261,7 @@ def test_unit_is_valid_and_hardened():
     need_program("systemd-analyze")
     root = unit_root()
     check_equal(verify(root, 0), "", "what systemd-analyze verify says")
-    with open(f"{root}/{UNIT}") as f:
-        directories = dict(re.findall("^((?:Runtime|State)Directory(?:Mode)?)=(.*)$", f.read(), re.M))
+    directories = dict(re.findall("^((?:Runtime|State)Directory(?:Mode)?)=(.*)$", read_text(f"{root}/{UNIT}"), re.M))
     check_equal(directories, {"RuntimeDirectory": "tcpserver", "RuntimeDirectoryMode": "0700",
                               "StateDirectory": "tcpserver", "StateDirectoryMode": "0700"}, "directories of its own")
     run("systemd-analyze", "security", "--offline=yes", "--threshold=20", f"--root={root}", "tcpserver.service")
@@ -287,8 +283,7 @@ def calls_of(name):
 
 def test_unit_allows_the_system_calls_of_tcpserver():
     need_program("systemd-analyze", "strace")
-    with open(f"{unpacked()}/{UNIT}") as f:
-        filters = re.findall("^SystemCallFilter=(~?)(.*)", f.read(), re.M)
+    filters = re.findall("^SystemCallFilter=(~?)(.*)", read_text(f"{unpacked()}/{UNIT}"), re.M)
     allowed = calls_of("@default")
     for tilde, names in filters:
         for name in names.split():
@@ -296,9 +291,8 @@ def test_unit_allows_the_system_calls_of_tcpserver():
     trace = temp_path("trace")
     with Server("--cpu", "0", "--threads", 2, "--push", "1000", prefix=["strace", "-D", "-f", "-o", trace]) as server:
         run(TCPCLIENT, "--protocol", "listen", "-c", "20", "-t", "0.5", f"127.0.0.1:{server.port}", code=None)
-    wait_for(lambda: re.search(rf"^{server.pid} +\+\+\+ exited", open(trace).read(), re.M), "the end of the trace")
-    with open(trace) as f:
-        made = set(re.findall(r"^\d+ +([a-z_0-9]+)\(", f.read(), re.M))
+    wait_for(lambda: re.search(rf"^{server.pid} +\+\+\+ exited", read_text(trace), re.M), "the end of the trace")
+    made = set(re.findall(r"^\d+ +([a-z_0-9]+)\(", read_text(trace), re.M))
     check({"accept4", "sched_setscheduler", "unshare"} <= made, f"calls in {made}")
     check_equal(made - allowed, set(), "calls that are not allowed")
     check("sched_setscheduler" not in allowed - calls_of("@resources"), "the control: @resources is needed")

@@ -28,8 +28,7 @@ class Place:
         return r
 
     def text(self):
-        with open(self.page) as f:
-            return f.read()
+        return read_text(self.page)
 
 
 def drawing_place():
@@ -83,8 +82,7 @@ def test_interrupted_run_has_its_page():
                         place.page, "127.0.0.1"], stderr=err, env={**os.environ, "TMPDIR": place.temporary})
 
         def says():
-            with open(err.name) as f:
-                return f.read()
+            return read_text(err.name)
         wait_for(lambda: "running" in says() or client.poll() is not None, "the load")
         check_equal(stop(client, signal.SIGINT), 130, "exit code")
     check_equal((problems(place.text()), os.listdir(place.temporary)), ([], []), "the page, and no temporary files")
@@ -104,8 +102,7 @@ class Hanging:
     def await_tcpreport(self):
         wait_for(lambda: os.path.exists(self.marker), "tcpreport")
         check_equal(self.client.poll(), None, "exit code while tcpreport hangs")
-        with open(self.marker) as f:
-            return int(f.read())
+        return int(read_text(self.marker))
 
 
 def test_a_signal_ends_a_tcpreport_that_hangs():

@@ -13,8 +13,7 @@ LONG = "1h"  # no phase ends by itself
 
 def sleeps(pid):
     """Whether the main thread waits in the kernel."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rsplit(")", 1)[1].split()[0] == "S"
+    return read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0] == "S"
 
 
 def check_interrupted(code, what):
@@ -128,8 +127,7 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
         code = interrupt_and_wait(client, "dripping control port")
         with stall_may_spoil():  # it waits for the first answer for some seconds only
             check_equal(code, 130, "exit code")
-        with open(json_path) as f:
-            check(json.load(f)["interrupted"], "the report")
+        check(read_json(json_path)["interrupted"], "the report")
 
 
 def test_sigint_shortens_the_wait_for_a_server_that_hangs_at_the_end():

@@ -44,7 +44,7 @@ def test_reserved_ports_are_left_out_of_the_plan():
             refused = run_client("-p", server.port, "-c", 7, "--source", "127.0.0.2", "--sport",
                                  "30000-30009", "127.0.0.1", prefix=namespace.prefix)
     check_complete(r)
-    check_equal([int(row["source_port"]) for row in csv.DictReader(open(out))],
+    check_equal([int(row["source_port"]) for row in read_rows(out)],
                 [30000, 30001, 30003, 30007, 30008, 30009], "ports in order")
     check("available 6, needed 7" in refused.err, refused.err)
 
@@ -83,12 +83,12 @@ def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
     r = subprocess.run([TCPCLIENT, "-c", "3", "--sport", "4000-4001", *outputs], capture_output=True)
     check_equal(r.returncode, 2, "exit code of what does not fit")
     for path in (rows, result):
-        check_equal(open(path).read(), "of yesterday\n", path)
+        check_equal(read_text(path), "of yesterday\n", path)
     # control: a run replaces them
     with Server() as server:
         subprocess.run([TCPCLIENT, "-p", str(server.port), "-c", "1", "-r", "5", "-t", "0.2", *outputs], capture_output=True)
     for path in (rows, result):
-        check("of yesterday" not in open(path).read(), path)
+        check("of yesterday" not in read_text(path), path)
 
 
 def test_servers_plan():
@@ -125,7 +125,7 @@ def test_sources_from_a_file_and_an_interface():
         missing = subprocess.run([TCPCLIENT, "--source", "iface:nonesuch", "127.0.0.1"],
                                  capture_output=True, text=True, timeout=HANGS_S)
     check_complete(r)
-    rows = list(csv.DictReader(open(out)))
+    rows = read_rows(out)
     check_equal([row["source"] for row in rows],
                 [a for a in ("127.0.0.5", "127.0.0.6", "127.0.0.7", "127.0.0.1") for _ in range(2)],
                 "sources in order")
@@ -139,7 +139,7 @@ def test_row_per_connection_agrees_with_the_result():
         r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 2, "--connections-out", out,
                        "127.0.0.1")
         server.stop()
-    rows = list(csv.DictReader(open(out)))
+    rows = read_rows(out)
     q, probes, resources = r.json["queries"], r.json["probes"], r.json["resources"]
     check_equal([int(row["connection_id"]) for row in rows], list(range(100)), "connections")
     for column, wanted in (("queries", q["sent"] + probes["sent"]),

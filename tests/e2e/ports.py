@@ -132,7 +132,7 @@ def test_tuples_of_the_fallback_are_dealt_once_to_all_threads():
             for extra in ["--threads", 3], ["--threads", 3, "--reconnect"]:
                 r = run_client("-c", 1000, "-r", 100, "-t", 0.2, "--connections-out", out, *extra, target, prefix=ns.prefix)
                 check_equal(r.json["connections"]["outcomes"], {"run/finished": 1000}, f"{target} {extra}; {r.err}")
-                check_equal(sorted(int(row["source_port"]) for row in csv.DictReader(open(out))), list(range(40000, 41000)),
+                check_equal(sorted(int(row["source_port"]) for row in read_rows(out)), list(range(40000, 41000)),
                             "ports")
                 await_closed(server)
 
@@ -216,7 +216,7 @@ def test_connects_that_a_full_accept_queue_drops_name_it_and_count_their_syns():
     timed_out = c["outcomes"]["connect/timed out"]
     check(timed_out >= 10, f"connects dropped: {c['outcomes']}")
     check(c["syn_retransmits"] >= 2 * timed_out, f"SYNs sent again, after 1 s and 3 s: {c['syn_retransmits']}")
-    rows = [row for row in csv.DictReader(open(out)) if "timed out" in row["ended"]]
+    rows = [row for row in read_rows(out) if "timed out" in row["ended"]]
     check_equal(len(rows), timed_out, "rows")
     check(all(int(row["syn_retransmits"]) >= 2 for row in rows), str(rows))
     line = next(line for line in r.json["diagnosis"] if line["connections"] == timed_out)
@@ -263,7 +263,7 @@ def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
         r = run_client("-p", server.port, "--conn-schedule", "2.5s:2,1.5s:12", "-n", 10, "--threads", 2, "-r", 10,
                        "--connections-out", out, "127.0.0.1")
     check_conservation(r)
-    times = sorted(float(row["established_s"]) for row in csv.DictReader(open(out)) if row["established_s"])
+    times = sorted(float(row["established_s"]) for row in read_rows(out) if row["established_s"])
     with stall_may_spoil():
         check_equal(len(times), 12, "connections")
         check(times[-1] - times[2] > 0.6, f"10 connections at 10/s: {times}")

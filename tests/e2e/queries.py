@@ -34,9 +34,8 @@ def asked(*options):
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     connections = {}
-    with open(log) as f:
-        for row in csv.DictReader(f):
-            connections.setdefault(row["connection"], []).append((int(row["id"]), row["question"]))
+    for row in read_rows(log):
+        connections.setdefault(row["connection"], []).append((int(row["id"]), row["question"]))
     return r, [[text for _, text in sorted(of_one)] for of_one in connections.values()]
 
 
@@ -77,8 +76,7 @@ def test_file_may_come_from_stdin_and_lines_may_lack_a_type():
                    "127.0.0.1", text="; two of them\n\na.example\nb.example TXT\n")
     server.stop()
     check_conservation(r)
-    with open(log) as f:
-        found = {row["question"] for row in csv.DictReader(f)}
+    found = {row["question"] for row in read_rows(log)}
     check_equal(found, {question("a.example", "MX").hex(), question("b.example", "TXT").hex()}, "questions")
 
 

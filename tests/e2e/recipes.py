@@ -4,15 +4,14 @@
 import math
 from collections import Counter
 
-from docs import fences, read, run_example, sections
+from docs import fences, run_example, sections
 from harness import *
 
 
 # --- recipes: what a section prints, by its heading ---
 
 def rows_of(directory):
-    with open(os.path.join(directory, "rows.csv")) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(os.path.join(directory, "rows.csv"))
     return [r for r in rows if r["type"] == "Q"], [r for r in rows if r["type"] == "A"]
 
 
@@ -25,8 +24,7 @@ def check_percentiles(out, queries, answers, directory):
     wanted = [response[math.ceil(len(response) * p / 100) - 1] for p in (50, 90, 99)]
     check_equal(re.findall(r"^p(\d+) (\S+) us$", out, re.M),
                 [(str(p), f"{v:.3f}") for p, v in zip((50, 90, 99), wanted)], "percentiles")
-    with open(os.path.join(directory, "run.json")) as f:
-        of_histogram = json.load(f)["latency_ns"]["response"]["p50"] / 1000
+    of_histogram = read_json(os.path.join(directory, "run.json"))["latency_ns"]["response"]["p50"] / 1000
     check_between(wanted[0], of_histogram * 0.99, of_histogram * 1.01, "p50 beside the histogram's")
 
 
@@ -87,15 +85,13 @@ def check_picture(name):
 
 def check_heat(out, queries, answers, directory):
     check_picture("heat.png")(out, queries, answers, directory)
-    with open(os.path.join(directory, "heat.txt")) as f:
-        check_equal(sum(n for *_, n in numbers(f.read())), len(answers), "answers in the map")
+    check_equal(sum(n for *_, n in numbers(read_text(os.path.join(directory, "heat.txt")))), len(answers), "answers in the map")
     # as text, the axis has times in their units, and no other than there are
-    recipe, = fences(sections(read("docs", "recipes.md"))["Heat map"], "sh")
+    recipe, = fences(sections(read_source("docs", "recipes.md"))["Heat map"], "sh")
     plot = re.sub("set terminal .*", "set terminal dumb 120 60", recipe[recipe.index("gnuplot"):])
     run_example(plot.replace("heat.png", "heat.text"), 0, directory)
-    with open(os.path.join(directory, "heat.text")) as f:
-        labels = [float(n) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
-                  for n, unit in re.findall(r"^ +(\d+) (us|ms|s) [|+]", f.read(), re.M)]
+    labels = [float(n) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+              for n, unit in re.findall(r"^ +(\d+) (us|ms|s) [|+]", read_text(os.path.join(directory, "heat.text")), re.M)]
     check(labels and labels == sorted(labels, reverse=True), f"labels of the axis: {labels}")
     response = [float(a["response_us"]) for a in answers]
     check_between(labels[-1], min(response) / 10 ** 0.1, min(response) * 3, "the lowest label, us")
@@ -115,8 +111,7 @@ def check_of_log(out, queries, answers, directory):
 
 def check_used_up(out, queries, answers, directory):
     n_queries, n, each = (float(x) for x in re.findall(r"[\d.]+", out))
-    with open(os.path.join(directory, "places.csv")) as f:
-        places = list(csv.DictReader(f))
+    places = read_rows(os.path.join(directory, "places.csv"))
     check_equal((n_queries, n), tuple(sum(int(place[column]) for place in places)
                                       for column in ("queries", "connections")), "queries and connections")
     # 1000 of them unless the machine stalled; the last connection of each of 20 places may not be used up
@@ -126,8 +121,7 @@ def check_used_up(out, queries, answers, directory):
 
 
 def check_goals(out, queries, answers, directory):
-    with open(os.path.join(directory, "goals.json")) as f:
-        r = json.load(f)
+    r = read_json(os.path.join(directory, "goals.json"))
     results = {goal["result"] for goal in r["goals"]}
     code = 1 if "missed" in results else 3 if r["reasons"] or "undecided" in results else 0
     check_equal(out, f"exit code {code}: not proven to be within the service level\n" if code else "", f"goals {r['goals']}, {r['reasons']}")
@@ -153,7 +147,7 @@ RECIPES = {
 
 def test_recipes_give_what_the_rows_say():
     need_program("gnuplot", "awk", "python3")
-    found = sections(read("docs", "recipes.md"))
+    found = sections(read_source("docs", "recipes.md"))
     check_equal(list(found), list(RECIPES), "recipes")
     directory = temp_directory()
     with Server() as server:

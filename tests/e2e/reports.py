@@ -39,8 +39,7 @@ def two_runs_of_connections(directory):
 
 
 def change(path, **changes):
-    with open(path) as f:
-        result = json.load(f)
+    result = read_json(path)
     for key, value in changes.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key].update(value)

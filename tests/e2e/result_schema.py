@@ -34,8 +34,7 @@ def errors_of(schema, results):
 
 
 def schema():
-    with open(PATH) as f:
-        return json.load(f)
+    return read_json(PATH)
 
 
 def closed(part):
@@ -159,11 +158,9 @@ def test_results_are_as_the_schema_says():
 
 
 def test_schema_names_every_doubt_and_phase():
-    with open(os.path.join(SOURCE_DIR, "include", "measure/verdict.h")) as f:
-        doubts = re.findall(r'X\([A-Z_]+, "([a-z-]+)"', f.read())
+    doubts = re.findall(r'X\([A-Z_]+, "([a-z-]+)"', read_source("include", "measure/verdict.h"))
     check_equal(schema()["properties"]["reasons"]["items"]["enum"], doubts, "doubts")
-    with open(os.path.join(SOURCE_DIR, "include", "measure/outcome.h")) as f:
-        phases = re.findall(r'X\([A-Z_]+, "([a-z]+)"\)', f.read())
+    phases = re.findall(r'X\([A-Z_]+, "([a-z]+)"\)', read_source("include", "measure/outcome.h"))
     check_equal(schema()["$defs"]["outcomes"]["propertyNames"]["pattern"], f"^({'|'.join(phases)})/.", "phases")
 
 

@@ -39,7 +39,7 @@ def test_full_disk_stops_the_rows_not_the_run():
 
 def has_workers(pid):
     try:
-        return any(open(name).read().startswith("client") for name in glob.glob(f"/proc/{pid}/task/*/comm"))
+        return any(read_text(name).startswith("client") for name in glob.glob(f"/proc/{pid}/task/*/comm"))
     except OSError:  # one of the threads has just ended
         return True
 
@@ -61,8 +61,7 @@ def slow_reader_run(server, rate, *options, wait=wait_until_all_is_sent):
     os.close(reading)
     r = client.wait()
     reader.wait(HANGS_S)
-    with open(path) as f:
-        r.out = f.read()
+    r.out = read_text(path)
     return r
 
 

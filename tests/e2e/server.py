@@ -214,7 +214,7 @@ def test_nc_and_socat_get_their_lines_back():
 def is_traced(pid):
     """All its threads."""
     tasks = os.listdir(f"/proc/{pid}/task")
-    return not any("TracerPid:\t0\n" in open(f"/proc/{pid}/task/{task}/status").read() for task in tasks)
+    return not any("TracerPid:\t0\n" in read_text(f"/proc/{pid}/task/{task}/status") for task in tasks)
 
 
 def calls_for_4000_queries():

@@ -107,8 +107,7 @@ class Host(Namespace):
 
     def value(self, name):
         """Of a sysctl."""
-        with open(self.path("proc/sys/" + name.replace(".", "/"))) as f:
-            return " ".join(f.read().split())
+        return " ".join(read_text(self.path("proc/sys/" + name.replace(".", "/"))).split())
 
     def boot(self, boot_id):
         """Its sysctls, and then those of /etc/sysctl.d."""
@@ -143,8 +142,7 @@ class Host(Namespace):
     def _content(path):
         if not os.path.isfile(path):
             return ""
-        with open(path) as f:
-            text = f.read()
+        text = read_text(path)
         return " ".join(text.split()) if "/proc/sys/" in path else text
 
 

@@ -54,8 +54,7 @@ def nic_host(**options):
 
 
 def read(host, name):
-    with open(host.path(name)) as f:
-        return f.read().strip()
+    return read_text(host.path(name)).strip()
 
 
 def affinities(host):
@@ -94,7 +93,7 @@ def test_irqbalance_is_named():
     with nic_host() as host:
         check("irqbalance" not in script(host, SERVER, "--check", "--irq", "eth1", code=1).stderr, "none is running")
         process = spawn([os.path.join(os.path.dirname(copy), "irqbalance"), "3600"])
-        wait_for(lambda: open(f"/proc/{process.pid}/comm").read() == "irqbalance\n", "irqbalance")
+        wait_for(lambda: read_text(f"/proc/{process.pid}/comm") == "irqbalance\n", "irqbalance")
         r = script(host, SERVER, "--check", "--irq", "eth1", code=1)
         stop(process)
         check("irqbalance is running" in r.stderr, r.stderr)
@@ -142,7 +141,7 @@ def test_rings_are_as_large_as_the_card_has_them():
         for name, size in zip(("rx", "tx"), new):
             with open(os.path.join(rings, name), "w") as f:
                 f.write(size)
-        return tuple(open(os.path.join(rings, name)).read().strip() for name in ("rx", "tx"))
+        return tuple(read_text(os.path.join(rings, name)).strip() for name in ("rx", "tx"))
 
     with nic_host() as host:
         sizes("512", "2048")
@@ -212,12 +211,12 @@ def test_limits_of_logins_and_services_never_pass_those_of_the_kernel():
         for n in ("10000", "2M"):
             script(host, SERVER, "--apply", "--limits", "--persist", "--connections", n)
             nr_open = int(host.value("fs.nr_open"))
-            with open(host.path("etc/security/limits.d/90-tcpscaler-setup-server.conf")) as f:
-                found = re.findall(r"^(\*|root) +hard nofile (\d+)$", f.read(), re.M)
+            of_logins = read_text(host.path("etc/security/limits.d/90-tcpscaler-setup-server.conf"))
+            found = re.findall(r"^(\*|root) +hard nofile (\d+)$", of_logins, re.M)
             check_equal([who for who, _ in found], ["*", "root"], "whose limits")
             check(all(int(count) <= nr_open for _, count in found), f"{found}, fs.nr_open {nr_open}")
-            with open(host.path("etc/systemd/system.conf.d/90-tcpscaler-setup-server.conf")) as f:
-                check_equal(f.read(), f"[Manager]\nDefaultLimitNOFILE=1024:{found[0][1]}\n", "of services")
+            of_services = read_text(host.path("etc/systemd/system.conf.d/90-tcpscaler-setup-server.conf"))
+            check_equal(of_services, f"[Manager]\nDefaultLimitNOFILE=1024:{found[0][1]}\n", "of services")
         check_equal(found[0][1], "2001024", "for two million connections")
         host.reboot()
         script(host, SERVER, "--revert")
@@ -234,8 +233,7 @@ def test_limits_that_count_are_those_of_the_script_that_needs_more():
             for directory, last_line in (("etc/security/limits.d", "root hard nofile 901024"),
                                          ("etc/systemd/system.conf.d", "DefaultLimitNOFILE=1024:901024")):
                 last = sorted(os.listdir(host.path(directory)))[-1]  # the one that wins
-                with open(host.path(f"{directory}/{last}")) as f:
-                    check_equal(f.read().splitlines()[-1], last_line, f"{last}, applied: {scripts}")
+                check_equal(read_text(host.path(f"{directory}/{last}")).splitlines()[-1], last_line, f"{last}, applied: {scripts}")
             for path in scripts:
                 script(host, path, "--revert")
             check_same(host.everything(), before, f"after --revert: {scripts}")
@@ -255,8 +253,7 @@ def test_limits_of_a_script_stay_below_fs_nr_open_when_the_other_is_reverted():
                 paths = glob.glob(host.path("etc/security/limits.d/*"))
                 check(paths, "limits of the one that was not reverted")
                 for path in paths:
-                    with open(path) as f:
-                        limits = [int(n) for n in re.findall(r"nofile (\d+)", f.read())]
+                    limits = [int(n) for n in re.findall(r"nofile (\d+)", read_text(path))]
                     check(limits and max(limits) <= int(host.value("fs.nr_open")), f"{path}: {limits}, {host.value('fs.nr_open')}")
                 script(host, scripts[0], "--revert")
                 check_same(host.everything(), before, f"after --revert: {scripts}, {first}")

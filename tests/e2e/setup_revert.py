@@ -196,7 +196,7 @@ def test_two_at_once_wait_for_each_other():
 def opened_for_a_reader(fifo, process, err):
     """Opens a FIFO for writing once the process reads from it."""
     def look():
-        check(process.poll() is None, f"it ended before it read {fifo}: {open(err).read()}")
+        check(process.poll() is None, f"it ended before it read {fifo}: {read_text(err)}")
         try:
             return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
         except OSError as error:
@@ -252,7 +252,7 @@ def test_revert_that_waited_for_persist_undoes_it():
         with os.fdopen(opened_for_a_reader(somaxconn, applying, err_of_apply), "w") as fifo:  # now it reads this, with the lock
             with open(err, "w") as f:
                 reverting = spawn([*host.prefix, SERVER, "--revert"], stderr=f)
-            wait_for(lambda: "waiting for" in open(err).read(), "the one that waits")
+            wait_for(lambda: "waiting for" in read_text(err), "the one that waits")
             os.unlink(somaxconn)
             host.write("proc/sys/net/core/somaxconn", SYSCTLS["net/core/somaxconn"] + "\n")
             fifo.write(SYSCTLS["net/core/somaxconn"] + "\n")
@@ -268,7 +268,7 @@ def test_who_waits_for_another_says_for_whom():
         os.mkfifo(somaxconn)  # who reads it stands still, with the lock
         holder = spawn([*host.prefix, SERVER, "--apply"], stderr=subprocess.DEVNULL, start_new_session=True)
         wait_for(lambda: os.path.exists(host.path("run/tcpscaler.lock")) and
-                 open(host.path("run/tcpscaler.lock")).read(), "the lock")
+                 read_text(host.path("run/tcpscaler.lock")), "the lock")
         named = f"process {holder.pid} (setup-server.sh --apply)"
         r = script(host, CLIENT, "--apply", "--lock-wait", "0", code=3)
         check_equal(r.stderr, f"setup-client.sh: nothing was changed: {named} is running (lock: /run/tcpscaler.lock)\n", "stderr")
@@ -277,8 +277,8 @@ def test_who_waits_for_another_says_for_whom():
         err = temp_path("err")
         with open(err, "w") as f:
             waiting = spawn([*host.prefix, CLIENT, "--apply"], stderr=f)
-        wait_for(lambda: open(err).read(), "what it says")
-        check_equal(open(err).read(), f"setup-client.sh: waiting for {named}, at most 60 s (lock: /run/tcpscaler.lock)\n", "stderr")
+        wait_for(lambda: read_text(err), "what it says")
+        check_equal(read_text(err), f"setup-client.sh: waiting for {named}, at most 60 s (lock: /run/tcpscaler.lock)\n", "stderr")
         check_equal(waiting.poll(), None, "exit code of the one that waits")
         interrupted = spawn([*host.prefix, CLIENT, "--apply"], stderr=subprocess.PIPE, start_new_session=True)
         interrupted.stderr.readline()

@@ -64,8 +64,7 @@ def test_the_client_is_ready_when_its_connections_are_open():
 
 
 def rows_of(path):
-    with open(path) as f:
-        lines = f.read().splitlines()
+    lines = read_text(path).splitlines()
     check_equal(lines[0], HEADER, f"first line of {path}")
     check(all(line.count(",") == 8 for line in lines), "whole rows")
     return list(csv.DictReader(lines))
@@ -85,8 +84,7 @@ def rotate(client, path, number):
 
 
 def lines_of(path):
-    with open(path) as f:
-        return f.read().splitlines()
+    return read_text(path).splitlines()
 
 
 def is_head(line):
@@ -221,8 +219,7 @@ def test_a_snapshot_of_the_client_is_its_progress_line():
 
 def json_of(server):
     try:
-        with open(server.json_path) as f:
-            return json.load(f)
+        return read_json(server.json_path)
     except (OSError, ValueError):
         return None
 
@@ -244,8 +241,7 @@ def test_snapshots_of_the_server_replace_one_another():
             s.close()
         check_equal(server.stop(), 0, "exit code")
         check_equal(server.result["accepted"], 4, "accepted, in the new file")
-        with open(old) as f:
-            check_equal(json.load(f)["active"], 2, "active, in the old one")
+        check_equal(read_json(old)["active"], 2, "active, in the old one")
 
 
 def test_stdout_in_a_file_is_not_reopened():
@@ -282,8 +278,7 @@ def test_a_terminal_that_goes_ends_the_run_with_its_report():
         os.close(master)
         client.send_signal(signal.SIGHUP)
         check_equal(client.wait(HANGS_S), 130, "exit code")
-        with open(json_path) as f:
-            check(json.load(f)["queries"]["answered"] > 0, "the report")
+        check(read_json(json_path)["queries"]["answered"] > 0, "the report")
 
 
 if __name__ == "__main__":

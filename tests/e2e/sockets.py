@@ -34,8 +34,7 @@ def test_buffers_are_those_asked_for_on_both_ends():
 def options_set(log, pid):
     """How often each option was set, by the log of strace, which may end after the program."""
     def whole():
-        with open(log) as f:
-            text = f.read()
+        text = read_text(log)
         return re.search(rf"^{pid} +\+\+\+ exited", text, re.M) and text
     text = wait_for(whole, "the end of strace")
     return collections.Counter(re.findall(r"setsockopt\(\d+, \w+, (\w+), \[[1-9]\d*\]", text))

@@ -28,9 +28,8 @@ def figures_of_rows(*paths):
     """Response times in ns, each to the nanosecond."""
     values = []
     for path in paths:
-        with open(path) as f:
-            values += [round(float(row["response_us"]) * 1000) for row in csv.DictReader(f)
-                       if row["type"] == "A"]
+        values += [round(float(row["response_us"]) * 1000) for row in read_rows(path)
+                   if row["type"] == "A"]
     values.sort()
     figures = {name: at_rank(values, q) for name, q in RANKS.items()}
     return {"count": len(values), "min": values[0], "max": values[-1], "mean": statistics.fmean(values),
@@ -48,15 +47,13 @@ def merged(directory, *files):
     out = temp_path("merged.json")
     r = report("merge", "--json", out, *[f"{directory}/{name}" for name in files], code=None)
     check(r.returncode in (0, 3), r.stderr)
-    with open(out) as f:
-        return json.load(f), r
+    return read_json(out), r
 
 
 def sum_of(directory, *path):
     total = 0
     for i in range(3):
-        with open(f"{directory}/{i}.json") as f:
-            value = json.load(f)
+        value = read_json(f"{directory}/{i}.json")
         for key in path:
             value = value[key]
         total += value
@@ -95,8 +92,7 @@ def test_merge_prints_every_instance_and_the_whole():
     r = report("merge", *[f"{name}.{ending}" for name in names for ending in ("json", "hlog")], code=None)
     lines = {line.split()[0]: line.split() for line in r.stdout.split("\n\n")[0].splitlines()}
     for i, name in enumerate(names):
-        with open(f"{name}.json") as f:
-            one = json.load(f)
+        one = read_json(f"{name}.json")
         check_equal(lines[name][1:4], [str(i + 1), f"{one['queries']['sent']:,}",
                                        f"{one['queries']['answered']:,}"], f"line of {name}")
         check_equal(lines[name][-1], one["verdict"], f"verdict of {name}")
@@ -105,8 +101,7 @@ def test_merge_prints_every_instance_and_the_whole():
 
 def begins_ms(hlog):
     """[(tag, when it begins in ms since the epoch)] of the intervals of a log; those of response times have no tag."""
-    with open(hlog) as f:
-        text = f.read()
+    text = read_text(hlog)
     start_ms = int(re.search(r"StartTime: (\d+\.\d{3}) ", text)[1].replace(".", ""))
     return [(tag, start_ms + int(begin.replace(".", "")))
             for tag, begin in re.findall(r"^(?:Tag=(\w+),)?(\d+\.\d{3}),", text, re.M)]
@@ -187,8 +182,7 @@ def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
     names = [f"{directory}/{i}.json" for i in range(2)]
     logs = [f"{directory}/{i}.hlog" for i in range(2)]
-    with open(names[0]) as f:
-        started = json.load(f)["started"]
+    started = read_json(names[0])["started"]
     for name in names:
         change(name, verdict="VALID", reasons=[], measured_from=started)
     check_equal(report("merge", *names, *logs).stderr, "", "the control: nothing to warn of")
@@ -270,8 +264,7 @@ def test_bad_files_get_one_line_with_their_name():
     r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
     check("from different runs" in r.stderr, r.stderr)
     shutil.copy(f"{directory}/0.hlog", f"{directory}/mixed.hlog")
-    with open(f"{directory}/0.json") as f:
-        response = json.load(f)["latency_ns"]["response"]
+    response = read_json(f"{directory}/0.json")["latency_ns"]["response"]
     change(f"{directory}/mixed.json", latency_ns={"response": {**response, "max": 4_000_000_000}})
     r = report("merge", f"{directory}/mixed.json", f"{directory}/mixed.hlog", code=2)
     check(re.search(r"mixed: response is from .* in the log or rows, from .* to 4\.00 s in the result: they are from different runs\n$", r.stderr), r.stderr)
@@ -334,8 +327,7 @@ def test_outputs_never_overwrite_inputs():
         option = "output" if option == "o" else option
         check_equal((r.stdout, r.stderr), ("", f"tcpreport: --{option}: '{name}' is one of the input files\n"), arguments)
     for path in paths:
-        with open(path) as f:
-            check_equal(f.read(), path, "the input is as it was")
+        check_equal(read_text(path), path, "the input is as it was")
 
 
 

@@ -105,8 +105,7 @@ def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
-    with open(f"{directory}/0.json") as f:
-        base = json.load(f)
+    base = read_json(f"{directory}/0.json")
     check_between(first_alarm(base, 1, 0.05), 15, 16, "the night of the alarm")
     check_equal(first_alarm(base, 1, 0), None, "the control: twenty quiet nights")
 
@@ -115,8 +114,7 @@ def test_compare_leaves_out_percentiles_that_do_not_hold():
     directory, noise = temp_directory(), random.Random(1)
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
-    with open(f"{directory}/0.json") as f:
-        base = json.load(f)
+    base = read_json(f"{directory}/0.json")
     a, b = ([f"{directory}/{group}{i}.json" for i in range(10)] for group in "ab")
     for paths, effect in ((a, 0), (b, 0.5)):
         for path in paths:
@@ -125,21 +123,18 @@ def test_compare_leaves_out_percentiles_that_do_not_hold():
         change(group[3], holds={"p50": False})
         r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b)
         check("PASS: no metric got worse; not judged: response p50" in r.stdout, r.stdout)
-        with open(f"{directory}/verdict.json") as f:
-            figures = json.load(f)
+        figures = read_json(f"{directory}/verdict.json")
         check_equal((figures["verdict"], figures["reason"], figures["runs_before"], figures["runs_now"]),
                     ("PASS", None, 10, 10), "verdict in JSON")
         check("response p50" in figures["not_judged"], figures)
         change(group[3], holds={"p50": True})
     r = report("compare", "--json", f"{directory}/verdict.json", *a, "--", *b, code=1)
     check(r.stdout.startswith("REGRESSION: response p50 +"), f"the control: {r.stdout}")
-    with open(f"{directory}/verdict.json") as f:
-        worse = [m for m in json.load(f)["metrics"] if m["finding"] == "worse"]
+    worse = [m for m in read_json(f"{directory}/verdict.json")["metrics"] if m["finding"] == "worse"]
     check_equal([m["metric"] for m in worse], ["response p50"], "worse in JSON")
     check_between(worse[0]["change"], 0.45, 0.55, "the change in JSON")
     report("compare", "--min-runs", 11, "--json", f"{directory}/verdict.json", *a, "--", *b, code=2)
-    with open(f"{directory}/verdict.json") as f:
-        figures = json.load(f)
+    figures = read_json(f"{directory}/verdict.json")
     check_equal((figures["verdict"], figures["reason"], figures["metrics"]),
                 ("INCONCLUSIVE", "10 and 10 VALID runs (required: 11 each)", []), "inconclusive in JSON")
 
@@ -172,8 +167,7 @@ def test_capacities_are_compared_and_nothing_else_of_a_search():
     check_equal(verdict_of(report("compare", *before, "--", *same)), "PASS", "the same capacity")
     few = temp_path("few.json")
     check_equal(verdict_of(report("compare", "--json", few, *before, "--", *slower[:9], code=2)), "INCONCLUSIVE", "9 runs")
-    with open(few) as f:
-        check_equal(json.load(f)["not_judged"], ["capacity"], "of searches")
+    check_equal(read_json(few)["not_judged"], ["capacity"], "of searches")
 
 
 def test_capacities_in_different_units_are_not_compared():
@@ -225,8 +219,7 @@ def nights_of(n_nights, n_runs):
     directory, noise = temp_directory(), random.Random(1)
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
-    with open(f"{directory}/0.json") as f:
-        base = json.load(f)
+    base = read_json(f"{directory}/0.json")
     nights = [[f"{directory}/{night}/{i}.json" for i in range(n_runs)] for night in range(n_nights)]
     for night in nights:
         os.mkdir(os.path.dirname(night[0]))
@@ -275,8 +268,7 @@ def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
         return report("compare", "--nights", "--min-runs", 2, *files, "--", *tonight, code=code)
     without = report("compare", "--nights", "--min-runs", 2, *sum(before[:3] + before[4:], []), "--", *tonight, code=None)
     bad = before[3][1]
-    with open(bad) as f:
-        whole = f.read()
+    whole = read_text(bad)
     for text, why in ((whole[:-20], "truncated"), ("", "empty"), ("hello\n", "unknown format")):
         with open(bad, "w") as f:
             f.write(text)

@@ -21,8 +21,7 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     need_program("gnuplot")
     text = page_of(*files(0))
     page = Page(text)
-    with open(files(0)[0]) as f:
-        result = json.load(f)
+    result = read_json(files(0)[0])
     check_axes(text, PICTURES)
     check_equal(result["command"][0], TCPCLIENT, "the program")
     check({"-n", "50", "-r", "1000"} < set(result["command"]), f"command: {result['command']}")
@@ -93,8 +92,7 @@ def test_page_of_instances_adds_them_up():
     check_axes(text, PICTURES)
     sent = []
     for i in range(2):
-        with open(files(i)[0]) as f:
-            sent.append(json.load(f)["queries"]["sent"])
+        sent.append(read_json(files(i)[0])["queries"]["sent"])
     check("2 instances" in page.texts("h1")[0], page.texts("h1")[0])
     for n in (*sent, sum(sent)):
         check(f"{n:,}" in page.text(), f"{n:,} queries")
@@ -202,12 +200,10 @@ def test_earlier_runs_are_beside_this_one():
     for i, p50 in enumerate((100_000, 300_000, 200_000)):
         earlier.append(temp_path(f"earlier{i}.json"))
         shutil.copy(files(0)[0], earlier[-1])
-        with open(earlier[-1]) as f:
-            change(earlier[-1], latency_ns={"response": {**json.load(f)["latency_ns"]["response"], "p50": p50}})
+        change(earlier[-1], latency_ns={"response": {**read_json(earlier[-1])["latency_ns"]["response"], "p50": p50}})
     now = temp_path("now.json")
     shutil.copy(files(0)[0], now)
-    with open(now) as f:
-        change(now, latency_ns={"response": {**json.load(f)["latency_ns"]["response"], "p50": 220_000}})
+    change(now, latency_ns={"response": {**read_json(now)["latency_ns"]["response"], "p50": 220_000}})
     text = page_of(now, earlier=earlier)
     row = rows_of(text, "This run and the earlier ones")["response p50"]
     check_equal(row[:5], ["220 us", "200 us", "100 us", "300 us", "+10.00 %"], "response p50")
@@ -304,8 +300,7 @@ def test_recovery_of_lost_connections_is_drawn():
     need_program("gnuplot")
     directory = temp_directory()
     shutil.copy(files(0)[0], f"{directory}/storm.json")
-    with open(files(0)[2]) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(files(0)[2])
     with open(f"{directory}/storm.csv", "w", newline="") as f:
         out = csv.DictWriter(f, rows[0], lineterminator="\n")
         out.writeheader()
@@ -348,8 +343,7 @@ def test_users_settings_of_gnuplot_change_nothing():
     r = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]], capture_output=True, text=True,
                        timeout=HANGS_S, env={**os.environ, "HOME": home})
     check_equal((r.returncode, r.stderr), (0, ""), "plot")
-    with open(path) as f:
-        check(f.read().startswith("<?xml"), "the picture alone")
+    check(read_text(path).startswith("<?xml"), "the picture alone")
 
 
 def test_a_single_connection_is_singular():
@@ -363,8 +357,7 @@ def test_page_without_gnuplot_or_log_has_tables():
                        timeout=HANGS_S, env={"PATH": "/nonexistent"})
     check_equal((r.returncode, r.stderr), (0, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"),
                 "without gnuplot")
-    with open(path) as f:
-        text = f.read()
+    text = read_text(path)
     check_equal((problems(text), pictures(text)), ([], {}), "no pictures")
     check("Pictures are missing" in text and "Times of queries" in text, "tables, and why there is no more")
     text = page_of(files(0)[0])

@@ -113,8 +113,7 @@ def test_bound_of_trials_without_a_p99_is_drawn():
                                               "lower": 1000, "upper": upper, "trials": trials})
         r = report("plot", "--kind", "capacity", "-o", f"{directory}/trials.svg", f"{directory}/0.json")
         check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
-        with open(f"{directory}/trials.svg") as f:
-            check_equal(f.read().count("stroke-dasharray"), n, f"dashed lines, upper bound {upper}")
+        check_equal(read_text(f"{directory}/trials.svg").count("stroke-dasharray"), n, f"dashed lines, upper bound {upper}")
 
 
 def sweep_of(*capacities):
@@ -141,8 +140,7 @@ def test_sweeps_are_curves():
     check(re.search(r"^ +1,000 +15,000 q/s +14,850 q/s +15,150 q/s  found$", out, re.M), out)
     check(re.search(r"^ +10,000 +9,000 q/s +8,910 q/s +-  at-least$", out, re.M), out)
     report("html", "-o", f"{directory}/page.html", files[0])
-    with open(f"{directory}/page.html") as f:
-        check("Capacity sweep" in f.read(), "the section on the page")
+    check("Capacity sweep" in read_text(f"{directory}/page.html"), "the section on the page")
     gap = sweep_of(20000, 15000, 9000)
     gap["points"][1]["search"].update(status="inconclusive", reason="time", capacity=None)
     change(files[1], sweep=gap)
@@ -170,8 +168,7 @@ def test_bounds_without_an_answer_are_drawn():
         if r.returncode != 0:
             return r.stderr
         check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
-        with open(picture) as f:
-            svg = f.read()
+        svg = read_text(picture)
         return tuple(len(re.findall(f"<use [^>]*#gpPt{n}' [^>]*color='rgb", svg)) for n in (5, 7, 9))
     check("no trials with a p99" in symbols_with(lower=None, upper=None), "nothing to draw")
     check_equal(symbols_with(lower=9000, upper=12000), (3, 0, 0), "a circle between each two bounds")

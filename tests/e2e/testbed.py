@@ -128,8 +128,7 @@ class Run:
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
 
     def text(self):
-        with open(self.log) as f:
-            return f.read()
+        return read_text(self.log)
 
     def wait_for_file(self, host, name):
         """Waits until the run's directory on the host has this file. Each question from here would take five processes, so
@@ -168,8 +167,7 @@ class Run:
         self.process.wait()
 
     def result(self, name):
-        with open(f"{self.results}/{name}.json") as f:
-            return json.load(f)
+        return read_json(f"{self.results}/{name}.json")
 
     def spread_ms(self):
         return float(re.search(r"start spread ([\d.]+) ms", self.out).group(1))

@@ -55,8 +55,7 @@ def test_connections_out_has_the_handshakes():
     with serve_with(ca.sign()) as server:
         ask(ca, server.port, "-c", 10, "--threads", 1, "--connect-window", 1, "-t", 0.2,
             "--connections-out", rows)
-    with open(rows) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(rows)
     check_equal([row["resumed"] for row in rows], ["0"] + 9 * ["1"], "resumed")
     check(all(float(row["handshake_us"]) > 10 for row in rows), f"times: {rows}")
 

@@ -194,8 +194,7 @@ def test_one_file_may_hold_certificate_and_key():
     ca, both = Authority(), temp_path("both.pem")
     with open(both, "w") as f:
         for path in ca.sign():
-            with open(path) as part:
-                f.write(part.read())
+            f.write(read_text(path))
     with Server("--tls-cert", both) as server:
         check_complete(ask(ca, server.port, *FEW))
 

@@ -57,8 +57,7 @@ def logged_run(*faults):
                    "--threads", 1, "--connect-window", 1, "-R", "127.0.0.1")
     did = server.stop()
     check_conservation(r)
-    with open(log) as f:
-        lines = list(csv.DictReader(f))
+    lines = read_rows(log)
     residence_ns = {(int(line["connection"]), int(line["id"])):
                     int(line["out_ns"]) - int(line["in_ns"]) if line["out_ns"] else None
                     for line in lines}
@@ -208,8 +207,7 @@ def test_one_stall_stands_where_it_must():
     with stall_may_spoil():
         for ratio in (*ratios, response["max"] / 1e9 / stalls_s[0]):
             check_between(ratio, 0.99, 1.05, "measured to true")
-        with open(rows) as f:
-            late = sum(float(row["response_us"]) > 100e3 for row in csv.DictReader(f) if row["type"] == "A")
+        late = sum(float(row["response_us"]) > 100e3 for row in read_rows(rows) if row["type"] == "A")
         check_between(late / rate, stalls_s[0] - 0.11, stalls_s[0], "seconds of the stall whose queries waited > 100 ms")
 
 

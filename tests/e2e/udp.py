@@ -27,9 +27,8 @@ def test_counts_agree_on_both_sides():
     did = server.stop()
     check_udp(r)
     check_complete(r)
-    with open(out) as f:
-        check_equal({row[column] for row in csv.DictReader(f) for column in ("connect_us", "syn_retransmits", "retransmits", "min_rtt_us")},
-                    {""}, "rows: what only TCP has")
+    check_equal({row[column] for row in read_rows(out) for column in ("connect_us", "syn_retransmits", "retransmits", "min_rtt_us")},
+                {""}, "rows: what only TCP has")
     q, c = r.json["queries"], r.json["connections"]
     check_between(q["sent"], 3500, 4500, "queries")
     check_equal((q["sent"], q["answered"]), (did["queries"], did["answers"]), "queries and answers")

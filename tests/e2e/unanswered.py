@@ -49,8 +49,7 @@ class Run:
         check_conservation(self.result)
         self.json, self.directory = self.result.json, directory
         shutil.copy(client.json_path, self.path("json"))
-        with open(self.path("csv")) as f:
-            rows = [row for row in csv.DictReader(f)]
+        rows = [row for row in read_rows(self.path("csv"))]
         answers = [row for row in rows if row["type"] == "A"]
         q = self.json["queries"]
         check_equal(len(answers), q["answered"], "rows of answers")
@@ -172,8 +171,7 @@ def check_histogram_files(run):
     check_equal(n, response.n, ".hgrm: samples")
     for p, value in percentiles.items():
         check_equal(value == math.inf, response.percentile(p) == math.inf, f".hgrm: {p} is beyond")
-    with open(run.path("hgrm")) as f:
-        check(f"#[Max     = {response.values[-1] / 1000:12.3f}," in f.read(), ".hgrm: the slowest answer")
+    check(f"#[Max     = {response.values[-1] / 1000:12.3f}," in read_text(run.path("hgrm")), ".hgrm: the slowest answer")
     with open(run.path("hlog")) as f:
         most_ms = max(float(line.split(",")[2]) for line in f if line[0].isdigit())
     check_equal(round(most_ms * 1e6), response.values[-1], ".hlog: the slowest answer")
@@ -192,8 +190,7 @@ def check_tcpreport(run):
     merged, out = temp_path("merged.json"), temp_path("merged.hlog")
     subprocess.run([TCPREPORT, "merge", "--json", merged, "--hlog", out, run.path("json"), run.path("hlog")],
                    capture_output=True, timeout=HANGS_S)
-    with open(merged) as f:
-        latency = json.load(f)["latency_ns"]
+    latency = read_json(merged)["latency_ns"]
     by_python, counts = percentiles_by_python(out)
     for name, truth in run.truth.items():
         truth.check(f"merged, {name}", percentiles_of_json(latency[name]))
@@ -260,8 +257,7 @@ def test_compare_takes_the_share_answered_of_the_scheduled():
     with Server() as server:
         client = Client("-q", "-p", server.port, "-c", 5, "-r", 500, "-t", 1, "127.0.0.1")
         check_conservation(client.wait())
-    with open(client.json_path) as f:
-        result = {**json.load(f), "verdict": "VALID", "reasons": []}
+    result = {**read_json(client.json_path), "verdict": "VALID", "reasons": []}
     names = {"good": [], "unsent": []}
     for group, n_unsent in (("good", 0), ("unsent", result["queries"]["sent"])):
         result["queries"].update(unsent=n_unsent, scheduled=result["queries"]["sent"] + n_unsent)

@@ -120,8 +120,7 @@ def test_a_stderr_that_nobody_reads_does_not_hold_up_the_run():
         check_equal(client.wait(HANGS_S) in (0, 3), True, "exit code")
         check(b"Verdict" in summary, f"the summary: {summary!r}")
         check(re.search(rb"tcpclient: lines lost because nobody read stderr: \d+\n", summary), f"lost lines: {summary!r}")
-    with open(json_path) as f:
-        check_equal(json.load(f)["rate"]["duration_s"], 1, "duration")
+    check_equal(read_json(json_path)["rate"]["duration_s"], 1, "duration")
 
 
 def test_a_message_before_the_run_is_lost_rather_than_waited_for():
@@ -158,7 +157,7 @@ def server_with_unread(option):
     with open(err, "w") as f:
         server = spawn([TCPSERVER, "--control", control, "--threads", "1", option, path, "0"], stderr=f)
     server.control = control
-    server.err = lambda: open(err).read()
+    server.err = lambda: read_text(err)
     try:
         wait_for(lambda: "listening on" in server.err(), "the listening line")
         server.port = int(re.search(r"listening on \S*:(\d+),", server.err())[1])
@@ -167,7 +166,7 @@ def server_with_unread(option):
         os.close(reading)
 
 
-def read_text(fd, is_whole):
+def read_fifo(fd, is_whole):
     """What a FIFO has behind what filled it, once that is whole."""
     text = ""
 
@@ -203,7 +202,7 @@ def test_rows_of_connections_wait_for_a_reader_who_comes_later():
     n = 5000
     with server_with_unread("--connections-out") as (server, reading):
         connect_through(server, n)
-        lines = read_text(reading, lambda text: text.count("\n") == n + 1).splitlines()
+        lines = read_fifo(reading, lambda text: text.count("\n") == n + 1).splitlines()
         server.send_signal(signal.SIGTERM)
         check_equal(server.wait(ENDS_WITHIN_S), 0, f"exit code: {server.err()}")
     check_equal(lines[0], "source,source_port,identity,identity_port", "header")

@@ -79,8 +79,7 @@ def test_memory_per_connection_is_what_the_server_takes():
 
 
 def cpu_s(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
+    fields = read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -149,8 +148,7 @@ def test_servers_that_cannot_be_watched_are_refused():
         r = run_client("--watch", value, "--json", path, "-c", 1, "127.0.0.1")
         check_code(r, 2)
         check("--watch" in r.err and words in r.err and len(r.err.splitlines()) == 1, f"{words!r} in {r.err}")
-    with open(path) as f:
-        check_equal(f.read(), "kept", "the output of a run that did not start")
+    check_equal(read_text(path), "kept", "the output of a run that did not start")
 
 
 def need_tcpreport():
@@ -168,8 +166,7 @@ def start_watch(*arguments):
     process = spawn([TCPREPORT, "watch", *[str(a) for a in arguments]], stderr=err)
 
     def says():
-        with open(err.name) as f:
-            return f.read()
+        return read_text(err.name)
     wait_for(lambda: "watching" in says() or process.poll() is not None, "tcpreport watch")
     return process, says
 
@@ -182,16 +179,14 @@ def check_that_discarded_queries_cost(run, samples):
             json.dump(result, f)
         return float(re.search(r"([\d.]+) us of CPU time per query", report("show", path, "--watch", samples).stdout).group(1))
 
-    with open(run) as f:
-        result = json.load(f)
+    result = read_json(run)
     result["warmup"]["sent"] = result["queries"]["sent"]
     check_between(cost_us(result) / cost_us(result | {"search": {"trials": []}}), 1.9, 2.1, "of half of the queries to all")
 
 
 def check_that_no_peak_of_a_full_file_is_lost(run, document):
     """The file has as many samples as there can be, all from the time of the run."""
-    with open(run) as f:
-        started = datetime.datetime.fromisoformat(json.load(f)["started"].replace("Z", "+00:00"))
+    started = datetime.datetime.fromisoformat(read_json(run)["started"].replace("Z", "+00:00"))
     rows = [[None] * len(document["columns"]) for _ in range(8193)]
     for i, row in enumerate(rows):
         row[document["columns"].index("epoch_ns")] = int(started.timestamp() * 1000) * 10**6 + i * 10**5
@@ -220,11 +215,9 @@ def test_samples_of_another_host_are_joined_by_time():
     check_that_discarded_queries_cost(run, samples)
     page = temp_path("page.html")
     check_equal(report("html", "-o", page, run, "--watch", samples).returncode, 0, "html")
-    with open(page) as f:
-        joined = json.loads(html.unescape(f.read().split('<pre id="result">')[1].split("</pre>")[0]))
+    joined = json.loads(html.unescape(read_text(page).split('<pre id="result">')[1].split("</pre>")[0]))
     check_cpu_time(joined["server_cost"], used_s)
-    with open(samples) as f:
-        document = json.load(f)
+    document = read_json(samples)
     at = document["columns"].index("epoch_ns")
     for end, n, words in (("it has ended", None, None), ("it has ended", 3, "it has ended"), (None, 3, "watching was stopped")):
         other = temp_path("other.json")
@@ -253,8 +246,7 @@ def test_tcpreport_watch_ends_with_the_server():
     stop(process, signal.SIGKILL)
     check_equal(watch.wait(HANGS_S), 3, f"exit code; stderr: {says()}")
     check(f"process {process.pid} has ended" in says(), says())
-    with open(samples) as f:
-        check_equal(json.load(f)["end"], f"process {process.pid} has ended", "in the file")
+    check_equal(read_json(samples)["end"], f"process {process.pid} has ended", "in the file")
     for arguments, words in ((["5", "--json", samples], "missing --port"), (["5", "--port", "5"], "missing --json"),
                              (["--port", "5", "--json", samples], "expected one server"),
                              (["x", "--port", "5", "--json", samples], "invalid server 'x'"),
@@ -275,8 +267,7 @@ def test_name_of_a_process_is_text():
     with open(run, "w") as f:
         json.dump(result.json, f)
     check_equal(report("html", "-o", page, run).returncode, 0, "html")
-    with open(page) as f:
-        text = f.read()
+    text = read_text(page)
     check_equal(problems(text), [], "no markup")
     check(f"Watched: {shown}." in Page(text).text(), "the name is there")
     check_axes(text, PICTURES if shutil.which("gnuplot") else {})

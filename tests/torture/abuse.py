@@ -42,8 +42,7 @@ def still_serves(row, server):
 
 
 def tcp_memory_mib():
-    with open("/proc/net/sockstat") as f:
-        pages = re.search(r"^TCP:.* mem (\d+)", f.read(), re.M)
+    pages = re.search(r"^TCP:.* mem (\d+)", read_text("/proc/net/sockstat"), re.M)
     return int(pages.group(1)) * os.sysconf("SC_PAGESIZE") // MIB
 
 
@@ -76,8 +75,7 @@ def wait_until_idle(server):
         server.process.send_signal(signal.SIGUSR1)
         time.sleep(0.2)
         try:
-            with open(server.json_path) as f:
-                return json.load(f)["active"] == 0
+            return read_json(server.json_path)["active"] == 0
         except (OSError, ValueError):  # the server is still to write it, or writes it in place
             return False
 

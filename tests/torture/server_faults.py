@@ -8,8 +8,7 @@ LOAD = ("--stats-interval", "200ms", "--close", "rst")
 
 
 def state_of(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rsplit(")", 1)[1].split()[0]
+    return read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0]
 
 
 @scenario(short=True)
