@@ -4,8 +4,6 @@
 The fault server answers the queries of class a after 20 ms and those of class b after 50 ms, so that the response times
 of each class are known; it counts both by their names."""
 
-import csv
-
 from authority import *
 from control_api import *
 from faults import *

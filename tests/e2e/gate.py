@@ -2,6 +2,8 @@
 """--start-at and --start-file: the load starts at a given time, not before, at the same time on all clients; a missed
 start is not made up for."""
 
+import ctypes
+
 from harness import *
 
 NS = 10**9

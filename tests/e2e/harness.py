@@ -3,26 +3,23 @@
 
 A test file defines functions named test_*, and ends with harness.main(). The programs are those in
 $TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its pid, also when a test fails; as root
-also when the file of tests is killed. A test that lacks something calls skip(); a file in which every test was skipped exits with 77."""
+also when the file of tests is killed. A test that lacks something calls skip(); a file in which every
+test was skipped exits with 77. The standard modules imported here are there for the tests as well."""
 
-import atexit
 import collections
 import contextlib
 import csv
-import ctypes
 import functools
 import io
 import itertools
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import traceback
 

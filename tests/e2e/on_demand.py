@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Connections on demand: opened when a query is due, reused, closed when idle. The counts are those of the server."""
 
-import csv
-
 from authority import *
 from witness import *
 

@@ -2,8 +2,6 @@
 """Before the run: what does not fit is refused with the numbers and a remedy, --force tries it anyway; sources from files
 and interfaces; a row per connection afterwards."""
 
-import csv
-
 from namespace import *
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Source ports: those the kernel chooses after a run with explicit ones, TIME_WAIT, and no connection to itself."""
 
-import csv
-
 from control_api import ask, control_path, stats
 from namespace import *
 

@@ -3,6 +3,7 @@
 Every message is accounted for."""
 
 import collections
+import select
 import socket
 import threading
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The hosts of tests/fleet/testbed.sh, and fleet/run.yml run on them."""
 
+import atexit
+
 from harness import *
 
 SCRIPT = os.path.join(SOURCE_DIR, "tests", "fleet", "testbed.sh")

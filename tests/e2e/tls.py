@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """TLS: both programs with each other, resumption, certificates that must be rejected, real DNS servers."""
 
-import socket
 import ssl
 
 from authority import *

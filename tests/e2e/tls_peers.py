@@ -4,7 +4,6 @@
 import contextlib
 import socket
 import ssl
-import threading
 
 from authority import *
 from control_api import control_path, stats

@@ -3,7 +3,6 @@
 
 import re
 import socket
-import ssl
 import statistics
 import struct
 import threading
