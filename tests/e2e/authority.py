@@ -14,7 +14,7 @@ FEW = ["-r", 200, "-t", 0.3]
 
 def openssl(*arguments):
     need_program("openssl")
-    r = subprocess.run(["openssl", *arguments], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["openssl", *arguments])
     check_equal(r.returncode, 0, f"openssl {arguments}: {r.stderr}")
     return r.stdout
 

@@ -7,7 +7,7 @@ from harness import *
 
 
 def refused(program, *arguments, contains, prefix=()):
-    r = subprocess.run([*prefix, program, *arguments], capture_output=True, text=True, timeout=HANGS_S, stdin=subprocess.DEVNULL)
+    r = run_command([*prefix, program, *arguments], stdin=subprocess.DEVNULL)
     lines = r.stderr.splitlines()
     check_equal(r.returncode, 2, f"exit code of {arguments}; stderr: {r.stderr}")
     check_equal(len(lines), 1, f"lines on stderr of {arguments}: {lines}")
@@ -227,7 +227,7 @@ def test_second_server_on_the_port_is_refused():
 def test_help_and_version_go_to_stdout():
     for program in (TCPCLIENT, TCPSERVER):
         for option in ("--help", "--version"):
-            r = subprocess.run([program, option], capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([program, option])
             check_equal((r.returncode, r.stderr), (0, ""), f"{program} {option}")
             check(os.path.basename(program) in r.stdout, r.stdout)
             check(max(len(line) for line in r.stdout.splitlines()) <= 100, "100 columns")

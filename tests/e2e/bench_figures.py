@@ -63,7 +63,7 @@ def test_cost_of_a_connection_is_without_that_of_the_start():
 @plain_build_only
 def test_scale_leaves_out_the_start_of_the_client():
     """It takes 6 MB and more: 3,000 bytes of each of these connections."""
-    r = subprocess.run([os.path.join(BENCH, "scale"), "2k"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([os.path.join(BENCH, "scale"), "2k"])
     check_equal(r.returncode, 0, f"exit code: {r.stderr}")
     rows = blocks.table(r.stdout)
     check_equal([row["proven"] for row in rows], ["2,000"], r.stdout)

@@ -56,7 +56,7 @@ def stolen_percent(since):
 
 def run_program(path, *arguments, **options):
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **options.pop("env", {})}
-    return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=HANGS_S, env=environment, **options)
+    return run_command([path, *arguments], env=environment, **options)
 
 
 # --- without a build ---

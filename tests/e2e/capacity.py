@@ -154,7 +154,7 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     check_equal([int(row["at"]) for row in read_rows(trials)],
                 [p["at"] for p in begun for _ in p["search"]["trials"]], "trials")
     check("Sweep " in r.err and "not reached" in r.err, r.err)
-    shown = subprocess.run([TCPREPORT, "show", client.json_path], capture_output=True, text=True, timeout=HANGS_S)
+    shown = run_command([TCPREPORT, "show", client.json_path])
     check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
 
 

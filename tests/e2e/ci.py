@@ -32,8 +32,8 @@ def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
     stub(tree, "bin/cmake", cmake)
     stub(tree, "scripts/test.sh", test)
     stub(tree, "bin/xargs", xargs)
-    r = subprocess.run([os.path.join(tree, ".ci/run")], capture_output=True, text=True, timeout=HANGS_S,
-                       env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+    r = run_command([os.path.join(tree, ".ci/run")],
+                    env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout
 
 
@@ -42,7 +42,7 @@ def test_scripts_refuse_arguments_that_they_do_not_know():
     for name in ("coverage.sh", "demo.sh", "install-deps.sh", "test.sh", "valgrind.sh"):
         stub(tree, name, "")
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), os.path.join(tree, name))  # where it can build nothing
-        r = subprocess.run([os.path.join(tree, name), "--help"], capture_output=True, text=True, timeout=HANGS_S, cwd=tree)
+        r = run_command([os.path.join(tree, name), "--help"], cwd=tree)
         check_equal((r.returncode, r.stdout), (2, ""), f"{name}: {r.stderr}")
         check(r.stderr.startswith("usage: ") and len(r.stderr.splitlines()) == 1, f"{name}: {r.stderr}")
 
@@ -94,8 +94,8 @@ def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0"):
     for name, text in (("scripts/install-deps.sh", "exit 0"), ("bin/cmake", cmake), ("bin/renice", "exit 1"), ("bin/sed", sed),
                        ("bin/ctest", f"echo a test >{logs}/LastTest.log; {ctest}")):
         stub(tree, name, text)
-    r = subprocess.run([os.path.join(tree, "scripts/test.sh"), *suite], capture_output=True, text=True, timeout=HANGS_S,
-                       start_new_session=True, env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+    r = run_command([os.path.join(tree, "scripts/test.sh"), *suite], start_new_session=True,
+                    env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout + r.stderr
 
 
@@ -116,8 +116,7 @@ def test_suite_whose_build_fails_fails():
 
 
 def run_words_lint(*arguments):
-    return subprocess.run([os.path.join(SOURCE_DIR, "tests/lint/words.sh"), *arguments], capture_output=True, text=True,
-                          timeout=HANGS_S)
+    return run_command([os.path.join(SOURCE_DIR, "tests/lint/words.sh"), *arguments])
 
 
 def test_lint_of_words_finds_every_phrase_and_nothing_else():
@@ -148,7 +147,7 @@ def test_repository_has_no_phrase_of_the_lint():
 
 def test_actions_are_pinned_to_commits():
     lint = os.path.join(SOURCE_DIR, "tests/lint/pins.sh")
-    r = subprocess.run([lint], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([lint])
     check_equal((r.returncode, r.stdout), (0, ""), "actions that are not")
     pinned = f"      - uses: actions/checkout@{'0123456789' * 4} # v4.3.1"
     path = temp_path("workflow.yml")
@@ -175,9 +174,9 @@ def test_every_shell_script_is_checked():
     if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
         skip("not a git repository")
     lint = os.path.join(SOURCE_DIR, "tests/lint/shell.sh")
-    checked = subprocess.run([lint, "--list"], capture_output=True, text=True, timeout=HANGS_S).stdout.splitlines()
+    checked = run_command([lint, "--list"]).stdout.splitlines()
     scripts = []
-    in_git = subprocess.run(["git", "-C", SOURCE_DIR, "ls-files"], capture_output=True, text=True, timeout=HANGS_S).stdout
+    in_git = run_command(["git", "-C", SOURCE_DIR, "ls-files"]).stdout
     for name in in_git.splitlines():
         with open(os.path.join(SOURCE_DIR, name), "rb") as f:
             if name.endswith(".sh") or re.match(rb"#! ?/(usr/)?bin/(env )?(ba|da)?sh\b", f.readline()):
@@ -188,7 +187,7 @@ def test_every_shell_script_is_checked():
     for text, code in (("rm $1", 1), ('rm "$1"', 0)):
         with open(path, "w") as f:
             f.write(f"#!/bin/sh\n{text}\n")
-        r = subprocess.run([lint, path], capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([lint, path])
         check_equal((r.returncode, "SC2086" in r.stdout), (code, code == 1), text)
 
 
@@ -205,8 +204,7 @@ def install_deps(kind, **stubs):
         os.symlink(shutil.which(tool), os.path.join(directory, tool))
     for name, text in {"id": "echo 0", "tee": "cat >/dev/null", "chmod": "exit 0", "rm": "exit 0", "python3": "exit 0", **stubs}.items():
         stub(directory, name.replace("_", "-"), text)
-    r = subprocess.run([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], capture_output=True, text=True, timeout=HANGS_S,
-                       env={"PATH": directory})
+    r = run_command([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], env={"PATH": directory})
     return r.returncode, r.stdout + r.stderr
 
 

@@ -331,7 +331,7 @@ def test_bad_classes_are_refused_before_anything_is_opened():
     for words, part in ((["--class", "name=a"], "share"), (["--class", "name=a,share=50%"], "add up to 50%"),
                         (["--class", "name=a,share=100%,query-file=/nonexistent"], "/nonexistent"),
                         (["--class", "name=a,share=100%,qname=a..b"], "a..b"), (["--config", two_names], "give only one")):
-        r = subprocess.run([TCPCLIENT, "-p", "1", *words, "127.0.0.1"], capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([TCPCLIENT, "-p", "1", *words, "127.0.0.1"])
         check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"{words}: {r.stderr}")
         check(part in r.stderr, f"no '{part}' in {r.stderr}")
 
@@ -370,7 +370,7 @@ def test_classes_are_shown_added_up_and_on_the_page():
 
 
 def tcpreport(*arguments):
-    r = subprocess.run([TCPREPORT, *arguments], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPREPORT, *arguments])
     check(r.returncode in (0, 3), r.stderr)
     return r
 

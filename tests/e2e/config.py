@@ -10,8 +10,7 @@ PROFILES = ["connscale-200k", "tcpscaler-300k", "subscribers-200k"]
 
 def settings(program, *arguments, **environment):
     """What --print-config prints, without its comments."""
-    r = subprocess.run([program, *arguments, "--print-config"], capture_output=True, text=True, timeout=HANGS_S,
-                       env={**os.environ, **environment})
+    r = run_command([program, *arguments, "--print-config"], env={**os.environ, **environment})
     check_equal((r.returncode, r.stderr), (0, ""), f"result of {arguments} --print-config")
     return [line for line in r.stdout.splitlines() if line and not line.startswith("#")]
 
@@ -27,8 +26,7 @@ def test_a_printed_configuration_runs_as_its_command_line_did():
     arguments = ["-c", "20", "-r", "300", "-t", "1", "--seed", "7", "--protocol", "ping", "--select", "round-robin"]
     with Server("--protocol", "ping") as server:
         target = f"127.0.0.1:{server.port}"
-        text = subprocess.run([TCPCLIENT, *arguments, target, "--print-config"], capture_output=True, text=True,
-                              timeout=HANGS_S).stdout
+        text = run_command([TCPCLIENT, *arguments, target, "--print-config"]).stdout
         by_flags = run_client(*arguments, target)
         by_file = run_client("--config", write("client.conf", text))
         changed = run_client("--config", write("client.conf", text), "--seed", 8)
@@ -61,7 +59,7 @@ def test_nothing_is_taken_from_the_environment():
 
 def test_profiles_are_what_the_guide_says():
     guide = read_source("docs", "config.md")
-    listed = subprocess.run([TCPCLIENT, "--profile", "list"], capture_output=True, text=True, timeout=HANGS_S).stdout
+    listed = run_command([TCPCLIENT, "--profile", "list"]).stdout
     check_equal([line.split()[0] for line in listed.splitlines()], PROFILES, "--profile list")
     for line in listed.splitlines():
         name, summary = line.split(maxsplit=1)
@@ -115,7 +113,7 @@ def test_bad_files_are_refused_with_one_line():
         for text, where in (("\nthreads = none\n", ":2: threads: invalid value 'none'"), ("thread = 5\n", ":1: thread: unknown option"),
                             ("threads 5", ":1: missing '='"), ("threads = 5\0\n", "not a text file"), ("#" * 70000, "File too large")):
             path = write("bad.conf", text)
-            r = subprocess.run([program, "--config", path], capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([program, "--config", path])
             check_equal((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), f"result; stderr: {r.stderr}")
             check(where in r.stderr and path in r.stderr, f"'{where}' in: {r.stderr}")
 

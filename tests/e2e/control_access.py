@@ -12,8 +12,7 @@ from control_api import *
 def test_token_is_wanted_and_its_file_private():
     for mode, text, contains in ((0o644, TOKEN, "chmod 600"), (0o600, "short", "16 to 256"),
                                  (0o600, "", "16 to 256"), (0o600, "with a blank in the token", "16 to 256")):
-        r = subprocess.run([TCPSERVER, "--control", control_path(), "--control-token", token_file(mode, text),
-                            "0"], capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([TCPSERVER, "--control", control_path(), "--control-token", token_file(mode, text), "0"])
         check_equal(r.returncode, 2, f"exit code for {oct(mode)} '{text}'")
         check(contains in r.stderr, r.stderr)
     path, port = token_file(), free_port()
@@ -51,8 +50,7 @@ def test_status_codes():
                 ("POST", "/pause", ("-d", "x" * 5000), 413),
                 ("GET", "/stats", ("-H", "X-Large: " + "x" * 20000), 400)):
             check_equal(curl(at, method, target, *arguments)[0], want, f"{method} {target} {arguments}"[:90])
-        allowed = subprocess.run(["curl", "-si", "-X", "PUT", f"http://{at}/stop"], capture_output=True,
-                                 text=True, timeout=HANGS_S)
+        allowed = run_command(["curl", "-si", "-X", "PUT", f"http://{at}/stop"])
         check("Allow: POST" in allowed.stdout, allowed.stdout)
 
 
@@ -81,7 +79,7 @@ def test_unix_socket_is_private_and_goes_with_its_program():
     path = at[5:]
     with Server("--control", at) as server:
         check_equal(stat.S_IMODE(os.stat(path).st_mode), 0o600, "mode")
-        again = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=HANGS_S)
+        again = run_command([TCPSERVER, "--control", at, "0"])
         check_equal(again.returncode, 2, "exit code of a second one there")
         check("in use" in again.stderr, again.stderr)
         stats(at)
@@ -95,7 +93,7 @@ def test_unix_socket_is_private_and_goes_with_its_program():
         stats(at)
     with open(path, "w"):
         pass
-    r = subprocess.run([TCPSERVER, "--control", at, "0"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPSERVER, "--control", at, "0"])
     check_equal((r.returncode, os.path.exists(path)), (2, True), "what is no socket is left alone")
 
 
@@ -104,8 +102,7 @@ def test_other_addresses_need_a_token():
         for address, contains in (("0.0.0.0:9999", "--control-token"), ("[::]:9999", "--control-token"),
                                   ("localhost", "ADDR:PORT"), ("unix:", "path"),
                                   ("unix:" + "x" * 200, "path"), ("unix:/nonexistent/x", "/nonexistent")):
-            r = subprocess.run([program, "-q", "--control", address, operand], capture_output=True, text=True,
-                               timeout=HANGS_S)
+            r = run_command([program, "-q", "--control", address, operand])
             check_equal(r.returncode, 2, f"exit code of {program} --control {address}")
             lines = r.stderr.splitlines()
             check(len(lines) == 1 and "--control" in lines[0] and contains in lines[0], r.stderr)

@@ -14,8 +14,8 @@ def curl(address, method, target, *arguments):
     need_program("curl")
     socket_of = ["--unix-socket", address[5:]] if address.startswith("unix:") else []
     host = "localhost" if socket_of else address
-    r = subprocess.run(["curl", "-sS", "--max-time", str(HANGS_S), "-X", method, "-w", "\n%{http_code}", *socket_of,
-                        *arguments, f"http://{host}{target}"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["curl", "-sS", "--max-time", str(HANGS_S), "-X", method, "-w", "\n%{http_code}", *socket_of,
+                     *arguments, f"http://{host}{target}"])
     check_equal(r.returncode, 0, f"curl's exit code for {target}; stderr: {r.stderr}")
     body, code = r.stdout.rsplit("\n", 1)
     return int(code), body

@@ -37,8 +37,7 @@ except OSError as error:
 
 def told(prefix, statement):
     """What the kernel tells a program that tries."""
-    r = subprocess.run([*prefix, *BARE_PYTHON, "-c", CONTROL.format(statement)], capture_output=True, text=True,
-                       timeout=HANGS_S)
+    r = run_command([*prefix, *BARE_PYTHON, "-c", CONTROL.format(statement)])
     return r.stdout.strip()
 
 
@@ -102,8 +101,7 @@ def test_threads_that_may_not_have_fd_tables_share_one():
     check_warnings(from_server, [], "no per-thread fd tables here (Operation not permitted)", "of tcpserver")
     check_warnings(from_client, [], "does not allow per-thread fd tables", "of tcpclient")
     check_equal(r.json["host"]["own_fd_tables"], False, "own fd tables")
-    few = subprocess.run([*under_fd_limit(200), *prefix, TCPCLIENT, "-c", "500", "--plan", "127.0.0.1"],
-                         capture_output=True, text=True, timeout=HANGS_S)
+    few = run_command([*under_fd_limit(200), *prefix, TCPCLIENT, "-c", "500", "--plan", "127.0.0.1"])
     check_equal(few.returncode, 2, f"500 connections in one table of 200: {few.stdout}")
 
 

@@ -30,8 +30,7 @@ def demo(code, *reasons, number=""):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
                    "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
-    r = subprocess.run(["sh", os.path.join(directory, "demo.sh")], capture_output=True, text=True, timeout=HANGS_S,
-                       env=environment)
+    r = run_command(["sh", os.path.join(directory, "demo.sh")], env=environment)
     return r.returncode, r.stdout + r.stderr
 
 
@@ -67,14 +66,13 @@ def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name(
     with open(rows, "w") as f:
         f.writelines(f"A,1,0,1,,,,{response_us},0\n" for response_us in ("3.123", "100.1", "12.5"))
     for (name, before, after), want in zip(commands, (["3.123", "100.1", "12.5"], ["3.123", "12.5", "100.1", "100.1"])):
-        r = subprocess.run(["sh", "-c", before + rows + after], capture_output=True, text=True, timeout=HANGS_S, env=german())
+        r = run_command(["sh", "-c", before + rows + after], env=german())
         check_equal([line.split(",")[1] for line in r.stdout.split()], want, f"{name}; {r.stderr}")
 
 
 def test_cmake_says_that_it_is_for_linux():
     need_program("cmake")
-    r = subprocess.run(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"], capture_output=True,
-                       text=True, timeout=HANGS_S)
+    r = run_command(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"])
     check(r.returncode != 0 and "Linux only, not for FreeBSD" in " ".join(r.stderr.split()), f"{r.returncode}: {r.stderr}")
 
 

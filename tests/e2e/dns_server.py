@@ -129,8 +129,7 @@ class DnsServer:
 
     def statistics(self):
         """What the server counts itself: {name: number}."""
-        said = subprocess.run([f"{self.program}-control", "-c", self.configuration, "stats_noreset"],
-                              env=self.environment, capture_output=True, text=True, timeout=HANGS_S)
+        said = run_command([f"{self.program}-control", "-c", self.configuration, "stats_noreset"], env=self.environment)
         check_equal(said.returncode, 0, f"{self.program}-control: {said.stdout} {said.stderr}")
         return {name: float(number) for name, number in
                 (line.split("=") for line in said.stdout.splitlines() if "num" in line)}

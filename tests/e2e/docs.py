@@ -26,7 +26,7 @@ def sections(text):
 def options_of(program):
     """(short or None, long, argument or None, help) of each line of --help."""
     argv = {**PROGRAMS, **COMMANDS}[program]
-    out = subprocess.run([*argv, "--help"], capture_output=True, text=True, timeout=HANGS_S)
+    out = run_command([*argv, "--help"])
     lines = re.sub(r"\n {30}(?=\S)", "  ", out.stdout).splitlines()  # below a name that is too long
     found = [match.groups() for match in map(OPTION.match, lines) if match]
     check_equal([option[1] for option in found[-2:]], ["help", "version"], f"options in {out.stdout}")
@@ -85,7 +85,7 @@ def test_man_page_of_tcpreport_has_a_section_for_every_command():
     page = read_source("docs", "tcpreport.1").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
     for program in COMMANDS:
         check_documented(program, page.split(f".SS {program}\n")[1].split("\n.SS ")[0])
-    help_text = subprocess.run([TCPREPORT, "--help"], capture_output=True, text=True, timeout=HANGS_S).stdout
+    help_text = run_command([TCPREPORT, "--help"]).stdout
     check_equal(re.findall(r"^  (\w+) ", help_text, re.M), [name.split()[1] for name in COMMANDS],
                 "commands of --help")
 
@@ -145,7 +145,7 @@ def examples():
 def run_example(script, port, directory):
     """Its output, run with the real tcpclient towards this port."""
     script = re.sub(r"\btcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} -p {port} ", script)
-    r = subprocess.run(["sh", "-c", script], cwd=directory, capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["sh", "-c", script], cwd=directory)
     check(r.returncode in (0, 3), f"exit code {r.returncode} of: {script}")  # 3: SUSPECT, as machines are
     check(re.fullmatch(r"(tcpclient: SUSPECT: [a-z, -]+\n)?", r.stderr), f"errors of: {script}: {r.stderr}")
     return r.stdout

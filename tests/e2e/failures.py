@@ -173,8 +173,7 @@ def test_interrupted_while_connecting_ends_at_once():
 
 def test_json_that_cannot_be_written_is_said():
     with Server() as server:
-        r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "10", "-t", "1", "--json", "/dev/full",
-                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([TCPCLIENT, "-c", "2", "-r", "10", "-t", "1", "--json", "/dev/full", f"127.0.0.1:{server.port}"])
     check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
     check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
 
@@ -192,13 +191,12 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
 @plain_build_only  # localedef(1) takes 2 s of CPU time, the client none
 def test_numbers_do_not_depend_on_the_locale():
     environment = german()
-    point = subprocess.run([sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"],
-                           capture_output=True, text=True, env=environment, timeout=HANGS_S)
+    point = run_command([sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"],
+                        env=environment)
     check_equal(point.stdout, "1,5\n", f"the control: a program that obeys it; {point.stderr}")
     with Server() as server:
-        r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
-                            f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=HANGS_S,
-                           env=environment)
+        r = run_command([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
+                         f"127.0.0.1:{server.port}"], env=environment)
     check_equal(json.loads(r.stdout)["rate"]["duration_s"], 1.5, "duration")
     check("2.5 requested" in r.stderr, r.stderr)
 

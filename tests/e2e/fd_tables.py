@@ -125,13 +125,13 @@ def test_thread_that_cannot_be_started_is_named_and_tried_again():
 
 @needs_own_fd_tables
 def test_plan_tells_of_threads_that_come_later():
-    auto, fixed = (subprocess.run([*UNDER, TCPSERVER, "--plan", *threads], capture_output=True, text=True, timeout=HANGS_S).stdout
+    auto, fixed = (run_command([*UNDER, TCPSERVER, "--plan", *threads]).stdout
                    for threads in ([], ["--threads", "2"]))
     check(re.match(r"room for [\d,]+ connections: \d+ threads?, more when their fd tables are full\n", auto), auto)
     check(re.match(r"room for 272 connections: 2 threads\n", fixed), fixed)
     # the main thread has a descriptor for each of the others
     check_equal(int(re.search(r"[\d,]+", auto)[0].replace(",", "")), (LIMIT - LIMIT // 8 - 64) * (LIMIT - 64), "room")
-    many = subprocess.run([*UNDER, TCPSERVER, "-c", "100k", "0"], capture_output=True, text=True, timeout=HANGS_S)
+    many = run_command([*UNDER, TCPSERVER, "-c", "100k", "0"])
     check_equal(many.returncode, 2, "exit code for more threads than descriptors")
     check("fd limit per table: available 200" in many.stderr and "threads), or fewer connections" in many.stderr, many.stderr)
 

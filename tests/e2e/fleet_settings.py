@@ -169,8 +169,7 @@ def test_lead_grows_with_the_hosts_that_have_to_be_told():
     with open(playbook, "w") as f:
         json.dump([{"hosts": "localhost", "gather_facts": False,  # JSON is YAML, too
                     "vars_files": [f"{FLEET}/roles/fleet/defaults/main.yml"], "tasks": steps}], f)
-    r = subprocess.run(["ansible-playbook", "-i", "localhost,", playbook], capture_output=True, text=True, timeout=HANGS_S,
-                       env=ansible_environment())
+    r = run_command(["ansible-playbook", "-i", "localhost,", playbook], env=ansible_environment())
     check_equal(re.findall(r"(\d+) clients: (\d+) s", r.stdout), [("1", "10"), ("64", "10"), ("65", "15"), ("200", "25")],
                 f"lead: {r.stdout} {r.stderr}")
 
@@ -196,9 +195,9 @@ class Controller:
 
     def run(self, **settings):
         settings = {"programs": self.home, "may_be_suspect": True, "lead": 8, "clock_error_max": "", **SMALL, **settings}
-        return subprocess.run([SCRIPT, *self.prefix, "ansible-playbook", "-i", self.home + "/inventory.yml",
-                               "-e", json.dumps(settings), self.home + "/fleet/run.yml"], env=self.testbed.environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANGS_S)
+        return run_command([SCRIPT, *self.prefix, "ansible-playbook", "-i", self.home + "/inventory.yml",
+                            "-e", json.dumps(settings), self.home + "/fleet/run.yml"], env=self.testbed.environment,
+                           stdin=subprocess.DEVNULL)
 
 
 def test_controller_may_be_a_host_and_have_several_users():
@@ -225,7 +224,7 @@ def unpack(member, data):
             header = f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n"
             f.write(header.encode() + content + b"\n" * (len(content) % 2))
     script = FLEET + "/roles/fleet/files/unpack_deb.py"
-    r = subprocess.run([sys.executable, script, package, directory], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([sys.executable, script, package, directory])
     return r.returncode, r.stderr, os.listdir(directory)
 
 
@@ -244,8 +243,7 @@ def refusal(groups, *arguments):
     inventory = temp_path("inventory.yml")
     with open(inventory, "w") as f:
         json.dump({"all": {"children": {group: {"hosts": hosts} for group, hosts in groups.items()}}}, f)
-    r = subprocess.run(["ansible-playbook", "-i", inventory, *arguments, FLEET + "/run.yml"], capture_output=True, text=True,
-                       timeout=HANGS_S, env=ansible_environment())
+    r = run_command(["ansible-playbook", "-i", inventory, *arguments, FLEET + "/run.yml"], env=ansible_environment())
     check_equal(r.returncode, 2, f"exit code: {r.stdout} {r.stderr}")
     return r.stdout
 

@@ -124,7 +124,7 @@ def check_command(line, text, program, *arguments):
         check(program in ("cat", "ip", "openssl", "curl") or
               os.access(os.path.join(SOURCE_DIR, program), os.X_OK), f"a program of {line}")
         return ""
-    r = subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, input=text, cwd=temp_directory())
+    r = run_command(argv, input=text, cwd=temp_directory())
     if argv[-1] == "--plan":  # 2: it does not fit on this machine
         check(r.returncode in (0, 2) and (r.stderr == "" or NOT_HERE.fullmatch(r.stderr)), f"{line}: {r.returncode}, {r.stderr}")
     else:
@@ -202,7 +202,7 @@ def test_commands_for_one_host_run():
 
 def needed(program, limit, *arguments):
     """What the program's plan says is needed of a limit."""
-    r = subprocess.run([program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([program, "--plan", "--json", "-", *arguments])
     found = [entry["needed"] for entry in json.loads(r.stdout)["plan"]
              if entry["limit"].startswith(limit) and entry["needed"] is not None]
     check_equal(len(found), 1, f"{limit} in {r.stdout}")

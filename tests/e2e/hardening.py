@@ -21,7 +21,7 @@ ENDBR64 = "f3 0f 1e fa"
 
 
 def output_of(*argv):
-    r = subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, env={**os.environ, "LC_ALL": "C"})
+    r = run_command(argv, env={**os.environ, "LC_ALL": "C"})
     check_equal(r.returncode, 0, f"{argv}: {r.stderr}")
     return r.stdout
 

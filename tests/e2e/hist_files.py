@@ -157,8 +157,7 @@ def check_that_unlike_is_noticed(hlog, totals, r):
 
 def test_log_is_refused_where_it_cannot_be_written():
     for option in ("--hlog", "--hgrm"):
-        r = subprocess.run([TCPCLIENT, option, "/nonexistent/x", "127.0.0.1"], capture_output=True,
-                           text=True, timeout=HANGS_S)
+        r = run_command([TCPCLIENT, option, "/nonexistent/x", "127.0.0.1"])
         check_equal(r.returncode, 2, r.stderr)
         check(option in r.stderr and "/nonexistent/x" in r.stderr, r.stderr)
 

@@ -64,8 +64,7 @@ def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
         page_of(*paths)
         for kind in ("latency", "time", "connect", "rate", "capacity"):
             own = {"latency": paths[1], "time": paths[1], "connect": paths[2]}.get(kind, path)
-            r = subprocess.run([TCPREPORT, "plot", "--kind", kind, "-o", temp_path("plot.svg"), own], capture_output=True, text=True,
-                               timeout=HANGS_S)
+            r = run_command([TCPREPORT, "plot", "--kind", kind, "-o", temp_path("plot.svg"), own])
             check_equal(r.returncode, 0, f"{kind}: {r.stderr}")
     check(not os.path.exists(made), "a text was run as a command")
     # the control: gnuplot runs such a command where it is not quoted

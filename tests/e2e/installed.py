@@ -19,8 +19,8 @@ NOT_FILES = "tcpscaler-demo", "tcpscaler-fleet", "tcpscaler-setup", "tcpscaler-t
 @functools.cache
 def installed(prefix):
     root = temp_path("root")
-    r = subprocess.run(["cmake", f"-DTCPSCALER_PROGRAM_PREFIX={prefix}", f"-DCMAKE_INSTALL_PREFIX={root}", "-P",
-                        f"{BUILD_DIR}/cmake_install.cmake"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["cmake", f"-DTCPSCALER_PROGRAM_PREFIX={prefix}", f"-DCMAKE_INSTALL_PREFIX={root}", "-P",
+                     f"{BUILD_DIR}/cmake_install.cmake"])
     check_equal(r.returncode, 0, f"cmake_install.cmake: {r.stderr}")
     return root
 
@@ -139,20 +139,18 @@ def test_programs_say_the_name_they_are_called_by():
             if "tcpreport" in name and not TCPREPORT:
                 continue
             program = os.path.join(installed(prefix), directory, name)
-            text = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=HANGS_S).stdout
+            text = run_command([program, "--help"]).stdout
             check_equal(text.split()[:2], ["Usage:", name], "the first line of --help")
-            version = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=HANGS_S).stdout
+            version = run_command([program, "--version"]).stdout
             check_equal(version.split()[0], name, "--version")
 
 
 def test_scripts_are_programs_and_find_their_parts():
     for prefix in PREFIXES:
         for program in [f"sbin/tcpscaler-{name}" for name in SETUP] + ["bin/tcpscaler-nightly"]:
-            r = subprocess.run([os.path.join(installed(prefix), program), "--help"], capture_output=True, text=True,
-                               timeout=HANGS_S)
+            r = run_command([os.path.join(installed(prefix), program), "--help"])
             check_equal((r.returncode, r.stderr, r.stdout.split()[:2]), (0, "", ["usage:", os.path.basename(program)]), program)
-    text = subprocess.run([f"{installed('')}/sbin/tcpscaler-setup-client", "--help"], capture_output=True, text=True,
-                          timeout=HANGS_S).stdout
+    text = run_command([f"{installed('')}/sbin/tcpscaler-setup-client", "--help"]).stdout
     check("/run/tcpscaler/setup-client.state" in text, "the state has the name that it has in the source tree")
 
 
@@ -166,7 +164,7 @@ def test_setup_programs_have_a_man_page_with_every_option():
     page = read_source("docs", "tcpscaler-setup-server.8").replace("\\-", "-")
     wanted = set()
     for name in SETUP:
-        text = subprocess.run([f"{SOURCE_DIR}/scripts/{name}.sh", "--help"], capture_output=True, text=True, timeout=HANGS_S).stdout
+        text = run_command([f"{SOURCE_DIR}/scripts/{name}.sh", "--help"]).stdout
         wanted |= set(re.findall(r"^  (--[a-z-]+)", text, re.M)) | set(re.findall(r"^  --\S+ \S+ (--[a-z-]+)", text, re.M))
     check(len(wanted) > 15, f"options: {wanted}")
     check_equal(set(re.findall(r"^\.B (--[a-z-]+)", page, re.M)), wanted, "options in the man page")
@@ -178,7 +176,7 @@ def test_man_pages_units_and_completions_follow_the_prefix():
         root = installed(prefix)
         pages = [page for page in glob.glob(f"{root}/share/man/man*/*") if os.path.getsize(page) > 100]
         check(len(pages) >= 5, f"man pages: {pages}")  # without any mandoc reads stdin
-        r = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command(["mandoc", "-T", "lint", "-W", "warning", *pages])
         check_equal((r.returncode, r.stdout), (0, ""), "mandoc")
         unit = read_text(f"{root}/lib/systemd/system/{prefix}tcpserver.service")
         check_equal(re.findall("^(?:ExecStart|EnvironmentFile|StateDirectory)=(.*)$", unit, re.M),

@@ -44,8 +44,7 @@ def binds_after_the_first_query(server):
 
 
 def knots_tcp_queries(server):
-    said = subprocess.run(["knotc", "-c", server.configuration, "stats", "mod-stats.request-protocol"],
-                          env=server.environment, capture_output=True, text=True, timeout=HANGS_S)
+    said = run_command(["knotc", "-c", server.configuration, "stats", "mod-stats.request-protocol"], env=server.environment)
     check_equal(said.returncode, 0, f"knotc: {said.stdout} {said.stderr}")
     return sum(int(n) for n in re.findall(r"\[tcp4\] = (\d+)", said.stdout))
 

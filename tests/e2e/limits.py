@@ -68,8 +68,7 @@ def test_max_connections_refuses_the_rest():
 
 @needs_own_fd_tables
 def test_client_that_does_not_fit_says_what_binds():
-    r = subprocess.run([*under_fd_limit(100), TCPCLIENT, "--threads", "1", "-c", "200", "127.0.0.1"],
-                       capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([*under_fd_limit(100), TCPCLIENT, "--threads", "1", "-c", "200", "127.0.0.1"])
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
     check_equal(len(r.stderr.splitlines()), 1, "lines")
     for part in ("--connections 200", "fd limit per table: available 100, needed 264",
@@ -177,7 +176,7 @@ def test_taken_and_listening_ports_are_replaced_by_spare_ones():
 def test_source_address_that_is_not_local_is_named():
     with Server() as server:
         run = ["-p", str(server.port), "-c", "3", "-r", "10", "-t", "1", "--source", "192.0.2.77", "127.0.0.1"]
-        refused = subprocess.run([TCPCLIENT, *run], capture_output=True, text=True, timeout=HANGS_S)
+        refused = run_command([TCPCLIENT, *run])
         r = run_client("--force", *run)
     check_equal((refused.returncode, len(refused.stderr.splitlines())), (2, 1), refused.stderr)
     check("192.0.2.77 is not an address of this host" in refused.stderr, refused.stderr)

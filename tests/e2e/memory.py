@@ -103,8 +103,7 @@ def test_peer_that_never_reads_holds_one_buffer_and_no_more():
 
 def socket_bytes(port):
     """Kernel memory of the sockets at this local port, by what ss prints of each."""
-    r = subprocess.run(["ss", "-tmnH", "state", "established", "sport", "=", str(port)], capture_output=True,
-                       text=True, timeout=HANGS_S)
+    r = run_command(["ss", "-tmnH", "state", "established", "sport", "=", str(port)])
     check_equal(r.returncode, 0, f"ss: {r.stderr}")
     return sum(int(n) for n in re.findall(r"[(,][rtfwo](\d+)", r.stdout))
 

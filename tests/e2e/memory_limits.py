@@ -7,7 +7,7 @@ from cgroups import *
 
 def plan(program, *arguments, prefix=()):
     """(exit code, {limit: its line}) of --plan."""
-    r = subprocess.run([*prefix, program, "--plan", "--json", "-", *arguments], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([*prefix, program, "--plan", "--json", "-", *arguments])
     return r.returncode, {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
 
 
@@ -89,7 +89,7 @@ def test_plan_under_a_limit_of_address_space_says_stop():
 
 def stops_of(program, *arguments, prefix):
     """The lines on stderr of a run that does not fit."""
-    r = subprocess.run([*prefix, program, *arguments], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([*prefix, program, *arguments])
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
     return r.stderr.splitlines()
 
@@ -116,8 +116,7 @@ def test_plan_in_a_cgroup_of_few_threads_says_stop_and_names_its_file():
 def test_server_of_a_cgroup_of_few_threads_has_room_for_what_they_can_hold():
     cpu = str(min(os.sched_getaffinity(0)))
     with PidsCgroup(20) as cgroup:
-        r = subprocess.run([*cgroup.prefix, *under_fd_limit(1024), TCPSERVER, "--plan", "--cpu", cpu],
-                           capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([*cgroup.prefix, *under_fd_limit(1024), TCPSERVER, "--plan", "--cpu", cpu])
     check_equal(r.returncode, 0, f"exit code: {r.stderr}")
     room = int(re.match(r"room for ([\d,]+) connections", r.stdout)[1].replace(",", ""))
     check_equal(room, (1024 - 64) * 19, "room: 19 threads beside the main one")

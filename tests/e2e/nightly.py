@@ -133,14 +133,13 @@ def test_a_night_without_a_server_says_refused():
 def test_mail_by_sendmail_is_refused_without_new_privileges():
     need_program("setpriv")
     nights = Nights(mail_to="someone@example.com", sendmail="/usr/sbin/sendmail -x")
-    run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
-                         text=True, timeout=HANGS_S, env={**os.environ, "FAKE": nights.directory})
+    run = run_command(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")],
+                      env={**os.environ, "FAKE": nights.directory})
     check_equal((run.returncode, "OnFailure=" in run.stderr, nights.all()), (3, True, []), run.stderr)
     nights.configure(mail_to="someone@example.com", sendmail="bin/sendmail")
     nights.queue(*valid_runs(2))
-    run = subprocess.run(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")], capture_output=True,
-                         text=True, timeout=HANGS_S, env={**os.environ, "FAKE": nights.directory,
-                                                     "PATH": f"{nights.bin}:{os.environ['PATH']}"})
+    run = run_command(["setpriv", "--no-new-privs", NIGHTLY, nights.file("nightly.conf")],
+                      env={**os.environ, "FAKE": nights.directory, "PATH": f"{nights.bin}:{os.environ['PATH']}"})
     check_equal((run.returncode, run.stderr), (2, ""), "the control: another mailer")
 
 

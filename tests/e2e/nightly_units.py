@@ -55,10 +55,10 @@ def test_the_crontab_is_accepted():
     need_program("crontab")
     path = f"{SOURCE_DIR}/docs/nightly.crontab"
     text = read_text(path)
-    r = subprocess.run(["crontab", "-n", path], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["crontab", "-n", path])
     check_equal(r.returncode, 0, f"crontab -n: {r.stderr}")
     bad = write(temp_path("crontab"), text.replace("17 3 ", "17 25 "))
-    r = subprocess.run(["crontab", "-n", bad], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["crontab", "-n", bad])
     check(r.returncode != 0 and "bad hour" in r.stderr, f"the control: {r.stderr}")
     check(" tcpscaler-nightly /" in text.splitlines()[-1], text)
 
@@ -74,8 +74,7 @@ def verify_units(changes):
         for old, new in changes.items():
             text = text.replace(old, new)
         write(f"{directory}/{name}", text)
-    r = subprocess.run(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))],
-                       capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command(["systemd-analyze", "verify", "--man=no", *sorted(glob.glob(f"{directory}/*"))])
     return r.returncode, r.stdout + r.stderr
 
 
@@ -114,9 +113,8 @@ FAKE_SYSTEMCTL = """#!/bin/sh
 
 
 def mail_failure(nights, *arguments, **environment):
-    return subprocess.run([FAILED, *arguments], capture_output=True, text=True, timeout=HANGS_S,
-                          env={**os.environ, "FAKE": nights.directory, "PATH": f"{nights.bin}:{os.environ['PATH']}",
-                               **environment})
+    return run_command([FAILED, *arguments],
+                       env={**os.environ, "FAKE": nights.directory, "PATH": f"{nights.bin}:{os.environ['PATH']}", **environment})
 
 
 def test_a_night_that_failed_is_mailed_from_the_journal():

@@ -63,8 +63,7 @@ def test_a_host_that_gets_slower_during_the_night_is_no_regression():
         return 1.1 if number >= 8 else 1
     nights, _, results = night_in_turns(slower, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs")
     names = [write(nights.file(f"{i}.json"), json.dumps(result)) for i, result in enumerate(results)]
-    blocks = subprocess.run([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]],
-                            capture_output=True, text=True, timeout=HANGS_S)
+    blocks = run_command([TCPREPORT, "compare", "--min-runs", "8", *names[:8], "--", *names[8:]])
     check(blocks.stdout.startswith("REGRESSION: response p50 +"), f"the control: one after the other, {blocks.stdout}")
 
 

@@ -12,7 +12,7 @@ from harness import *
 def run_closed(program, closed, *arguments):
     """Through the shell: started with this stream closed."""
     command = " ".join([program, *[f"'{a}'" for a in arguments], closed])
-    return subprocess.run(["sh", "-c", f"exec {command}"], capture_output=True, text=True, timeout=HANGS_S)
+    return run_command(["sh", "-c", f"exec {command}"])
 
 
 def test_a_closed_stdout_is_refused():
@@ -58,8 +58,7 @@ def test_two_outputs_into_one_file_are_refused():
                           ["-R", "--json", "/dev/stdout"], ["-R", "--hlog", "/proc/self/fd/1"],
                           ["--json", "-", "--hgrm", "-"],
                           ["--json", path, "-o", os.path.join(os.path.dirname(path), ".", "out")]):
-            r = subprocess.run([TCPCLIENT, "-c", "1", "-t", "0.1", *arguments, f"127.0.0.1:{server.port}"],
-                               capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([TCPCLIENT, "-c", "1", "-t", "0.1", *arguments, f"127.0.0.1:{server.port}"])
             check_equal(r.returncode, 2, f"exit code, {arguments}; stderr: {r.stderr}")
             check_equal(len(r.stderr.splitlines()), 1, f"lines, {arguments}: {r.stderr}")
             check("expected a different file for each" in r.stderr, r.stderr)
@@ -103,7 +102,7 @@ def test_tcpreport_does_not_write_over_what_it_reads():
     with open(path, "w") as f:
         json.dump(r.json, f)
     for arguments in (["--json", path, path], ["--json", path + ".new", "--hlog", path + ".new", path]):
-        m = subprocess.run([TCPREPORT, "merge", *arguments], capture_output=True, text=True, timeout=HANGS_S)
+        m = run_command([TCPREPORT, "merge", *arguments])
         check_equal(m.returncode, 2, f"exit code, {arguments}; stderr: {m.stderr}")
     check_equal(read_json(path), r.json, "the result")
 
@@ -188,8 +187,7 @@ def test_errors_are_named_by_the_kernels_word():
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
         for option in ("--json", "--hlog", "--hgrm", "--connections-out"):
-            r = subprocess.run([TCPCLIENT, "-c", "2", "-r", "50", "-t", "0.3", option, "/dev/full", target],
-                               capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([TCPCLIENT, "-c", "2", "-r", "50", "-t", "0.3", option, "/dev/full", target])
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '/dev/full': No space left on device" in r.stderr, r.stderr)
         r = run_client("-c", 2, "-r", 50, "-t", "0.3", "-o", "/dev/full", target)
@@ -214,8 +212,7 @@ def test_a_result_that_does_not_fit_leaves_the_old_one():
                 path = os.path.join(directory, "result" + option)
                 with open(path, "w") as f:
                     f.write("old")
-                r = subprocess.run([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path,
-                                    f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=HANGS_S)
+                r = run_command([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path, f"127.0.0.1:{server.port}"])
                 check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
                 check("No space left on device" in r.stderr, r.stderr)
                 check_equal(read_text(path), "old", f"content of {option}")
@@ -247,7 +244,7 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
                      [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
             with open(path, "w") as f:
                 f.write("old")
-            r = subprocess.run([*SMALL_FILES, *argv], capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([*SMALL_FILES, *argv])
             check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
             check_equal(read_text(path), "old", f"after {argv}")
 
@@ -260,7 +257,7 @@ def test_a_file_that_grows_beyond_the_limit_ends_no_run():
         for option in ("--json", "--hgrm", "--connections-out"):
             with open(path, "w") as f:
                 f.write("old")
-            r = subprocess.run([*SMALL_FILES, *load, option, path], capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([*SMALL_FILES, *load, option, path])
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '{path}': File too large" in r.stderr, r.stderr)
             check_equal(read_text(path), "old", f"after {option}")
@@ -319,8 +316,7 @@ def test_a_file_that_is_mounted_is_written_in_place():
             f.write("old")
     mounted = ["unshare", "-m", "sh", "-c", f'mount --bind {source} {path} && exec "$@"', "sh"]
     with Server() as server:
-        r = subprocess.run([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"],
-                           capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"])
     check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
     check_equal(json.loads(read_text(source))["schema"], 1, "the mounted file's result")
 

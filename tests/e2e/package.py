@@ -14,7 +14,7 @@ UNIT = "usr/lib/systemd/system/tcpserver.service"
 
 
 def run(*argv, code=0, **options):
-    r = subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, **options)
+    r = run_command(argv, **options)
     check(code is None or r.returncode == code, f"{argv}: exit code {r.returncode}, {r.stdout}{r.stderr}")
     return r
 

@@ -22,8 +22,7 @@ class Place:
         env = {**os.environ, "TMPDIR": self.temporary}
         if path is not None:
             env["PATH"] = path
-        r = subprocess.run([*prefix, self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env, capture_output=True,
-                           text=True, timeout=HANGS_S)
+        r = run_command([*prefix, self.client, *[str(a) for a in arguments], "127.0.0.1"], env=env)
         check_equal(os.listdir(self.temporary), [], "temporary files that are left")
         return r
 

@@ -49,16 +49,14 @@ def test_reserved_ports_are_left_out_of_the_plan():
 
 def test_plan_opens_nothing_and_says_all_on_stdout():
     with Server() as server:
-        fits = subprocess.run([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"],
-                              capture_output=True, text=True, timeout=HANGS_S)
+        fits = run_command([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"])
         server.stop()
     check_equal((fits.returncode, fits.stderr), (0, ""), "exit code and stderr of a plan that fits")
     for part in ("source tuples", "fd limit per table", "fs.file-max", "fs.epoll.max_user_watches", "kernel.threads-max",
                  "memory", "net.ipv4.tcp_mem", "TIME_WAIT", "net.core.somaxconn", "It fits"):
         check(part in fits.stdout, f"'{part}' in: {fits.stdout}")
     check_equal(server.result["accepted"], 0, "connections")
-    stops = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "100k", "127.0.0.1"],
-                           capture_output=True, text=True, timeout=HANGS_S)
+    stops = run_command([TCPCLIENT, "--plan", "--json", "-", "-c", "100k", "127.0.0.1"])
     check_equal(stops.returncode, 2, "exit code of a plan that does not fit")
     plan = json.loads(stops.stdout)
     line = next(line for line in plan["plan"] if line["limit"] == "source tuples")
@@ -90,11 +88,10 @@ def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
 
 
 def test_servers_plan():
-    r = subprocess.run([*under_fd_limit(200), TCPSERVER, "--plan", "-c", "1000", "--threads", "2"],
-                       capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([*under_fd_limit(200), TCPSERVER, "--plan", "-c", "1000", "--threads", "2"])
     check_equal(r.returncode, 2, "exit code")
     check(re.search(r"^fd limit per table +200 +[\d,]+  stop$", r.stdout, re.M), r.stdout)
-    r = subprocess.run([TCPSERVER, "--plan", "-c", "1000"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPSERVER, "--plan", "-c", "1000"])
     check_equal((r.returncode, r.stderr), (0, ""), "exit code and stderr")
 
 
@@ -103,8 +100,7 @@ def test_privileged_port_is_named_before_the_run():
     program = temp_path("tcpclient")
     shutil.copy(TCPCLIENT, program)
     os.chmod(os.path.dirname(program), 0o755)  # another user need not be able to read the source tree
-    r = subprocess.run([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], capture_output=True, text=True, timeout=HANGS_S,
-                       user=65534, cwd="/")
+    r = run_command([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], user=65534, cwd="/")
     check_equal(r.returncode, 2, f"exit code; stderr: {r.stderr}")
     check("ip_unprivileged_port_start=500" in r.stderr, r.stderr)
     with Server() as server:
@@ -120,8 +116,7 @@ def test_sources_from_a_file_and_an_interface():
     with Namespace() as namespace, Server(prefix=namespace.prefix) as server:
         r = run_client("-p", server.port, "-c", 8, "-t", 1, "--source", f"@{path},iface:lo", "--sport",
                        "25000-25001", "--connections-out", out, "127.0.0.1", prefix=namespace.prefix)
-        missing = subprocess.run([TCPCLIENT, "--source", "iface:nonesuch", "127.0.0.1"],
-                                 capture_output=True, text=True, timeout=HANGS_S)
+        missing = run_command([TCPCLIENT, "--source", "iface:nonesuch", "127.0.0.1"])
     check_complete(r)
     rows = read_rows(out)
     check_equal([row["source"] for row in rows],

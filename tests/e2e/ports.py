@@ -18,13 +18,12 @@ def test_plans_leave_out_the_targets_own_port():
     # control: from other addresses it is a port as any other
     plan = ["--plan", "-c", "50", "--sport", "15880-15929", "--source"]
     for source, code in (("127.0.0.2", 0), ("127.0.0.1", 2)):
-        r = subprocess.run([TCPCLIENT, *plan, source, "127.0.0.1:15901"], capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([TCPCLIENT, *plan, source, "127.0.0.1:15901"])
         check_equal(r.returncode, code, f"from {source}: {r.stdout}")
 
 
 def test_a_plan_of_the_targets_port_alone_is_refused():
-    r = subprocess.run([TCPCLIENT, "-c", "1", "-t", "1", "--source", "127.0.0.1", "--sport", "15901", "127.0.0.1:15901"],
-                       capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPCLIENT, "-c", "1", "-t", "1", "--source", "127.0.0.1", "--sport", "15901", "127.0.0.1:15901"])
     check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"exit code, lines of {r.stderr}")
     check("--sport" in r.stderr and "15901" in r.stderr, r.stderr)
 
@@ -44,8 +43,8 @@ def test_a_long_list_of_reserved_ports_is_left_out():
         namespace.run(sys.executable, "-c", WRITE_IN_PARTS, "/proc/sys/net/ipv4/ip_local_reserved_ports", reserved)
         check_equal(namespace.run("cat", "/proc/sys/net/ipv4/ip_local_reserved_ports").stdout.strip(), reserved, "reserved ports")
         for n, code in ((2000, 0), (2001, 2)):
-            r = subprocess.run([*namespace.prefix, TCPCLIENT, "--plan", "-c", str(n), "--source", "127.0.0.1", "--sport",
-                                "20000-23999", "127.0.0.1:15901"], capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([*namespace.prefix, TCPCLIENT, "--plan", "-c", str(n), "--source", "127.0.0.1", "--sport",
+                             "20000-23999", "127.0.0.1:15901"])
             check_equal(r.returncode, code, f"{n} of the 2,000 other ports: {r.stdout}{r.stderr}")
 
 
@@ -158,8 +157,7 @@ def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
                "net.ipv4.tcp_rfc1337=1")  # else a reset of the server's kernel can end TIME_WAIT, see docs/limits.md
 
         def plan():
-            r = subprocess.run([*ns.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "500", "127.0.0.1"],
-                               capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([*ns.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "500", "127.0.0.1"])
             return {line["limit"]: line for line in json.loads(r.stdout)["plan"]}
 
         def check_in_time_wait(n):
@@ -283,8 +281,7 @@ def test_link_local_addresses_have_their_interface():
                 check_equal(r.json["connections"]["outcomes"], {"run/finished": 20}, f"from {source}: {r.err}")
                 check("[fe80::1%two]:4242" in r.err, r.err)
         for source in "fe80::2%three", "fe80::2%", "10.0.0.1%one":
-            r = subprocess.run([*ns.prefix, TCPCLIENT, "-c", "1", "-t", "1", "--source", source, "[fe80::1%one]"],
-                               capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command([*ns.prefix, TCPCLIENT, "-c", "1", "-t", "1", "--source", source, "[fe80::1%one]"])
             check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{source}: {r.stderr}")
 
 

@@ -57,6 +57,11 @@ def spawn(argv, **options):
     return process
 
 
+def run_command(argv, **options):
+    """Runs it to its end; what it prints is text."""
+    return subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, **options)
+
+
 def stop(process, number=signal.SIGTERM, timeout=HANGS_S):
     if process.poll() is None:
         is_stopped = "T" in thread_states(process.pid)

@@ -7,8 +7,7 @@ from harness import *
 
 
 def report(*arguments, code=0):
-    r = subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True,
-                       timeout=HANGS_S)
+    r = run_command([TCPREPORT, *[str(a) for a in arguments]])
     check(code is None or r.returncode == code, f"exit code {r.returncode}, expected {code}: {r.stderr}")
     return r
 

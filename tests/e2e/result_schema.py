@@ -27,8 +27,7 @@ def errors_of(schema, results):
             break
     else:
         skip("the Python module jsonschema is not installed (Debian: python3-jsonschema)")
-    r = subprocess.run([python, "-c", VALIDATE], input=json.dumps([schema, results]), capture_output=True,
-                       text=True, timeout=HANGS_S)
+    r = run_command([python, "-c", VALIDATE], input=json.dumps([schema, results]))
     check_equal(r.returncode, 0, r.stderr)
     return json.loads(r.stdout)
 
@@ -113,9 +112,7 @@ def merged(*results):
     for i, result in enumerate(results):
         with open(f"{directory}/{i}.json", "w") as f:
             json.dump(result, f)
-    r = subprocess.run([TCPREPORT, "merge", "--json", "-",
-                        *[f"{directory}/{i}.json" for i in range(len(results))]], capture_output=True,
-                       text=True, timeout=HANGS_S)
+    r = run_command([TCPREPORT, "merge", "--json", "-", *[f"{directory}/{i}.json" for i in range(len(results))]])
     check(r.returncode in (0, 3), r.stderr)
     return json.loads(r.stdout)
 

@@ -228,7 +228,7 @@ def test_nothing_can_be_gained_without_user_either():
 
 
 def start_fails(*arguments, contains, prefix=()):
-    r = subprocess.run([*prefix, TCPSERVER, *arguments, "0"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([*prefix, TCPSERVER, *arguments, "0"])
     check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
     check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
 

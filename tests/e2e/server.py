@@ -203,11 +203,10 @@ def test_nc_and_socat_get_their_lines_back():
     with Server() as server:
         for command in (["nc", "-N", "127.0.0.1", str(server.port)],
                         ["socat", "-", f"TCP4:127.0.0.1:{server.port}"]):
-            r = subprocess.run(command, input="one\ntwo\n", capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command(command, input="one\ntwo\n")
             check_equal(r.stdout, "one\ntwo\n", f"what {command[0]} got")
         if os.path.exists("/proc/net/if_inet6"):
-            r = subprocess.run(["socat", "-", f"TCP6:[::1]:{server.port}"], input="six\n",
-                               capture_output=True, text=True, timeout=HANGS_S)
+            r = run_command(["socat", "-", f"TCP6:[::1]:{server.port}"], input="six\n")
             check_equal(r.stdout, "six\n", "over IPv6")
 
 

@@ -119,7 +119,7 @@ def test_rules_that_need_connection_state_are_found():
         for command in commands:
             with Namespace() as namespace:
                 namespace.run("sh", "-c", command)
-                r = subprocess.run([*namespace.prefix, SERVER, "--check"], capture_output=True, text=True, timeout=HANGS_S)
+                r = run_command([*namespace.prefix, SERVER, "--check"])
                 check_equal("firewall needs connection state" in r.stdout, found, f"{command}: {r.stdout}")
 
 

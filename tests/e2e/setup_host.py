@@ -9,14 +9,13 @@ CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")
 
 def script(host, path, *arguments, code=0, env=None):
     """Runs it there; its stderr is in the error if the exit code differs."""
-    r = subprocess.run([*host.prefix, path, *arguments], capture_output=True, text=True, timeout=HANGS_S,
-                       env={**os.environ, **(env or {})})
+    r = run_command([*host.prefix, path, *arguments], env={**os.environ, **(env or {})})
     check_equal(r.returncode, code, f"exit code of {os.path.basename(path)} {arguments}: {r.stderr}")
     return r
 
 
 def check_refused(path, *arguments, contains=""):
-    r = subprocess.run([path, *arguments], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([path, *arguments])
     check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (2, "", 1), f"{arguments}: {r.stderr}")
     check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
 

@@ -122,9 +122,8 @@ def test_values_that_are_gone_do_not_stop_revert():
 
 def killed(host, path, mode, call, n):
     """Runs the script, to be killed on entering its n-th system call of this kind. Returns whether it was."""
-    r = subprocess.run([*host.prefix, "strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
-                        f"inject={call}:signal=KILL:when={n}", path, mode, *arguments_of(path), "--persist"],
-                       capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([*host.prefix, "strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+                     f"inject={call}:signal=KILL:when={n}", path, mode, *arguments_of(path), "--persist"])
     return r.returncode == -signal.SIGKILL
 
 

@@ -78,8 +78,8 @@ def test_none_of_three_numbers_is_lowered():
 
 def addresses_of_plan(sources):
     """How many addresses tcpclient takes this list for."""
-    r = subprocess.run([TCPCLIENT, "--plan", "--json", "-", "-c", "1", "--sport", "600", "--source", sources,
-                        "::1" if ":" in sources else "127.0.0.1"], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPCLIENT, "--plan", "--json", "-", "-c", "1", "--sport", "600", "--source", sources,
+                     "::1" if ":" in sources else "127.0.0.1"])
     return next(line["is"] for line in json.loads(r.stdout)["plan"] if line["limit"] == "source tuples")
 
 
@@ -100,8 +100,7 @@ def test_sources_are_the_addresses_that_the_plan_counts():
 
 def limits_of_command(limits, *arguments):
     """(soft, hard) limit of a command behind the options, after these commands of ulimit."""
-    out = subprocess.run(["sh", "-c", f"{limits}; {SERVER} --check {' '.join(arguments)} -- sh -c 'ulimit -Sn; ulimit -Hn'"],
-                         capture_output=True, text=True, timeout=HANGS_S).stdout
+    out = run_command(["sh", "-c", f"{limits}; {SERVER} --check {' '.join(arguments)} -- sh -c 'ulimit -Sn; ulimit -Hn'"]).stdout
     return tuple(int(word) for word in out.split()[-2:])
 
 
@@ -162,7 +161,7 @@ def test_refused_changes_are_listed_and_all_others_made():
 
 def wanted(path, connections):
     """{sysctl: its value that --check wants}"""
-    r = subprocess.run([path, "--check", "--connections", connections], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([path, "--check", "--connections", connections])
     return {line.split()[0]: int(line.split()[2]) for line in r.stdout.splitlines()[1:] if line.startswith("fs.")}
 
 
@@ -172,8 +171,7 @@ def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
     for fd_limit in (1024, 20000):
         for n in ("1000", "100k", "1.5M", "3M"):
             for path, program in ((CLIENT, client), (SERVER, (TCPSERVER,))):
-                plan = subprocess.run([*under_fd_limit(fd_limit), program[0], "--plan", "--json", "-", "-c", n, *program[1:]],
-                                      capture_output=True, text=True, timeout=HANGS_S)
+                plan = run_command([*under_fd_limit(fd_limit), program[0], "--plan", "--json", "-", "-c", n, *program[1:]])
                 needed = {line["limit"]: line["needed"] for line in json.loads(plan.stdout)["plan"]}
                 values = wanted(path, n)
                 check_equal(values.keys() & needed.keys(), {"fs.file-max", "fs.epoll.max_user_watches"}, "sysctls in both")

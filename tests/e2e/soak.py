@@ -104,8 +104,8 @@ def test_sample_without_an_answer_does_not_end_the_load():
 # --- the whole ---
 
 def soak(*arguments, **environment):
-    return subprocess.run([SOAK, *map(str, SHORT), *arguments], capture_output=True, text=True, timeout=HANGS_S,
-                          env={**os.environ, "TCPSERVER": TCPSERVER, "TCPCLIENT": TCPCLIENT, **environment})
+    return run_command([SOAK, *map(str, SHORT), *arguments],
+                       env={**os.environ, "TCPSERVER": TCPSERVER, "TCPCLIENT": TCPCLIENT, **environment})
 
 
 def numbers(pattern, r):

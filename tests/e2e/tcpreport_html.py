@@ -340,8 +340,7 @@ def test_users_settings_of_gnuplot_change_nothing():
     with open(f"{home}/.gnuplot", "w") as f:
         f.write("set datafile separator ','\nset print '-'\nprint 'junk'\n")
     path = temp_path("own.svg")
-    r = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]], capture_output=True, text=True,
-                       timeout=HANGS_S, env={**os.environ, "HOME": home})
+    r = run_command([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]], env={**os.environ, "HOME": home})
     check_equal((r.returncode, r.stderr), (0, ""), "plot")
     check(read_text(path).startswith("<?xml"), "the picture alone")
 
@@ -353,8 +352,7 @@ def test_a_single_connection_is_singular():
 
 def test_page_without_gnuplot_or_log_has_tables():
     path = temp_path("tables.html")
-    r = subprocess.run([os.path.abspath(TCPREPORT), "html", "-o", path, *files(0)], capture_output=True, text=True,
-                       timeout=HANGS_S, env={"PATH": "/nonexistent"})
+    r = run_command([os.path.abspath(TCPREPORT), "html", "-o", path, *files(0)], env={"PATH": "/nonexistent"})
     check_equal((r.returncode, r.stderr), (0, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"),
                 "without gnuplot")
     text = read_text(path)

@@ -228,8 +228,7 @@ def test_plot_says_what_is_missing():
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
     r = report("plot", "-o", path, "--metric", "nonsense", *files["latency"], code=2)
     check("no values of this metric" in r.stderr, r.stderr)
-    without = subprocess.run([os.path.abspath(TCPREPORT), "plot", "-o", path, *files["latency"]],
-                             capture_output=True, text=True, timeout=HANGS_S, env={"PATH": "/nonexistent"})
+    without = run_command([os.path.abspath(TCPREPORT), "plot", "-o", path, *files["latency"]], env={"PATH": "/nonexistent"})
     check_equal((without.returncode, without.stderr),
                 (2, "tcpreport: gnuplot is not installed (Debian: gnuplot-nox)\n"), "without gnuplot")
     check(not os.path.exists(path), "no picture is left behind")

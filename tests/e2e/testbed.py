@@ -55,7 +55,7 @@ class Testbed:
             f.write(self.call("inventory"))
 
     def call(self, *arguments, code=0):
-        r = subprocess.run([SCRIPT, *arguments], env=self.environment, capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([SCRIPT, *arguments], env=self.environment)
         check_equal(r.returncode, code, f"exit code of testbed.sh {arguments}: {r.stderr}")
         return r.stdout
 

@@ -198,9 +198,8 @@ def dns_over_tls(program, configuration, extra, *arguments):
            f"  tls-service-pem: {cert}\n")
     server = DnsServer(program, configuration.replace("server:\n", "server:\n" + tls, 1), *arguments)
     try:
-        kdig = subprocess.run(["kdig", "@127.0.0.1", "-p", str(port), f"+tls-ca={ca.cert}",
-                               "+tls-hostname=localhost", "+short", "example.com", "A"], capture_output=True,
-                              text=True, timeout=HANGS_S)
+        kdig = run_command(["kdig", "@127.0.0.1", "-p", str(port), f"+tls-ca={ca.cert}",
+                            "+tls-hostname=localhost", "+short", "example.com", "A"])
         n = 100 if SANITIZED else 1000
         r = ask(ca, port, "-c", n, "-i", "500ms", "-t", 2, "--timeout", "5s", "--quickack")
         wrong = ask(ca, port, "--tls-name", "elsewhere.example", *FEW)

@@ -279,9 +279,8 @@ def test_bench_handshakes_counts_full_and_resumed_ones():
     need_program("openssl", "taskset")
     if not {0, 1} <= os.sched_getaffinity(0):
         skip("needs two CPUs")
-    r = subprocess.run([os.path.join(SOURCE_DIR, "bench/handshakes"), "--rounds", "1", "--seconds", "1", "--connections", "80",
-                        "--keys", "ed25519", "--servers", "tcpserver"], capture_output=True, text=True, timeout=HANGS_S,
-                       env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    r = run_command([os.path.join(SOURCE_DIR, "bench/handshakes"), "--rounds", "1", "--seconds", "1", "--connections", "80",
+                     "--keys", "ed25519", "--servers", "tcpserver"], env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     check_equal(r.returncode, 0, r.stdout + r.stderr)
     rows = [re.match(r"(\w+) +(\w+) +(full|resumed) +(\S.*?)  +([\d,]+) +([\d.]+) +([\d.]+) %", line) for line in r.stdout.splitlines()]
     rows = [row.groups() for row in rows if row]

@@ -324,8 +324,7 @@ def test_what_needs_tcp_is_refused_before_anything_is_sent():
                         ("conflicts with --close: ", ["--close", "rst"]), ("conflicts with --on-demand: ", ["--on-demand"]),
                         ("conflicts with --tls: ", ["--class", "name=a,share=100%,tls=yes"]),
                         ("conflicts with --on-demand: ", ["--on-demand", "--class", "name=a,share=100%,idle-close=1s"])):
-        r = subprocess.run([TCPCLIENT, "-p", str(server.port), "-r", "5", "-t", "1", "--transport", "udp", *option, "127.0.0.1"],
-                           capture_output=True, text=True, timeout=HANGS_S)
+        r = run_command([TCPCLIENT, "-p", str(server.port), "-r", "5", "-t", "1", "--transport", "udp", *option, "127.0.0.1"])
         check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"{option}: {r.stderr}")
         check(f"--transport: 'udp' {why}" in r.stderr, r.stderr)
     check_equal(server.stop()["sources"], [], "whom the server heard")

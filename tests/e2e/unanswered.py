@@ -144,7 +144,7 @@ def percentiles_of_json(metric):
 
 
 def show(*files):
-    r = subprocess.run([TCPREPORT, "show", *files], capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPREPORT, "show", *files])
     check_equal(r.returncode, 0, r.stderr)
     return r.stdout
 
@@ -265,8 +265,7 @@ def test_compare_takes_the_share_answered_of_the_scheduled():
             names[group].append(temp_path(f"{group}{i}.json"))
             with open(names[group][-1], "w") as f:
                 json.dump(result, f)
-    r = subprocess.run([TCPREPORT, "compare", "--min-runs", "9", *names["good"], "--", *names["unsent"]],
-                       capture_output=True, text=True, timeout=HANGS_S)
+    r = run_command([TCPREPORT, "compare", "--min-runs", "9", *names["good"], "--", *names["unsent"]])
     check(r.returncode == 1 and "REGRESSION: answered -50.0 %" in r.stdout, r.stdout + r.stderr)
 
 

@@ -157,7 +157,7 @@ def need_tcpreport():
 
 
 def report(*arguments):
-    return subprocess.run([TCPREPORT, *[str(a) for a in arguments]], capture_output=True, text=True, timeout=HANGS_S)
+    return run_command([TCPREPORT, *[str(a) for a in arguments]])
 
 
 def start_watch(*arguments):

@@ -131,7 +131,7 @@ def two_clients_at_once(row):
 @scenario(short=True)
 def second_server_on_the_port(row):
     with Server() as server:
-        second = subprocess.run([TCPSERVER, str(server.port)], capture_output=True, text=True, timeout=HANGS_S)
+        second = run_command([TCPSERVER, str(server.port)])
         row.injected("servers on one port", 2)
         row.expect("exit of the second", 2, second.returncode)
         row.expect("says", True, "Address already in use" in second.stderr and second.stderr.count("\n") == 1)
