@@ -110,13 +110,12 @@ def test_other_addresses_need_a_token():
 
 # --- abuse ---
 
-def raw(address, data, wait_s=0.0):
+def raw(address, data):
     """The answer to these bytes."""
     with socket.create_connection(address, timeout=HANGS_S) as s:
         answer = b""
         try:
             s.sendall(data)
-            time.sleep(wait_s)
             while part := s.recv(65536):
                 answer += part
         except (ConnectionResetError, BrokenPipeError):

@@ -22,14 +22,14 @@ def enter_own_network():
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
-def end_as(process, number_to_forward=signal.SIGTERM):
-    """Waits for the child and ends with its exit status; forwards this signal to it."""
+def end_as(process):
+    """Waits for the child and ends with its exit status; forwards SIGTERM to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the child as well
 
     def hand_on(number, _):
         with contextlib.suppress(ProcessLookupError):  # it may just have ended
             os.kill(process, number)
-    signal.signal(number_to_forward, hand_on)
+    signal.signal(signal.SIGTERM, hand_on)
     while True:
         pid, status = os.wait()  # also orphans, if this is the first process of a namespace
         if pid == process:

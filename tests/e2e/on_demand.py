@@ -86,8 +86,8 @@ def test_queries_of_a_connection_that_fails_have_its_outcome():
 
 # --- edns-tcp-keepalive ---
 
-def run_keepalive(witness, *arguments, clients=10):
-    r = run_on_demand(witness, "--keepalive", *arguments, clients=clients)
+def run_keepalive(witness, *arguments):
+    r = run_on_demand(witness, "--keepalive", *arguments, clients=10)
     sent, keepalive = check_demand(r), r.json["on_demand"]["keepalive"]
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     check_equal(sum(keepalive[name] for name in ("timeouts", "none", "malformed")), sent, "answers by what they said")
