@@ -317,7 +317,7 @@ def test_noisy_machine_stops_it_and_resume_continues():
 def has_ended(pid):
     """Whether its new parent has waited for it or not."""
     try:
-        return read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0] in "ZX"
+        return process_state(pid) in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return True
 

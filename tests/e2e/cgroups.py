@@ -5,8 +5,6 @@ import contextlib
 
 from harness import *
 
-MIB = 1 << 20
-
 
 def mounts(controller):
     """[(version, mount point)] of the hierarchies that may have it."""

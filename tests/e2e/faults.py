@@ -8,6 +8,13 @@ FAULT = os.path.join(SOURCE_DIR, "tests/fault")
 DENY = [*BARE_PYTHON, os.path.join(FAULT, "deny.py")]
 
 
+def counts_at_end(process):
+    """Ends one of these programs; returns the counts that it then prints."""
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=HANGS_S)
+    return json.loads(out)
+
+
 class FaultServer:
     program = "faultserver.py"
 
@@ -17,9 +24,7 @@ class FaultServer:
         self.port = int(self.process.stdout.readline().split()[1])
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=HANGS_S)
-        return json.loads(out)
+        return counts_at_end(self.process)
 
 
 class UdpServer(FaultServer):
@@ -45,6 +50,4 @@ class Wire:
         check_equal(self.process.stdout.readline(), "ready\n", "what the relay says")
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=HANGS_S)
-        return json.loads(out)
+        return counts_at_end(self.process)

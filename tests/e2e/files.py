@@ -42,3 +42,9 @@ def read_rows(path):
     """A dictionary for each row of a CSV file with a header."""
     with open(path) as f:
         return list(csv.DictReader(f))
+
+
+def files_below(root):
+    """Their paths from there, sorted."""
+    return sorted(os.path.relpath(os.path.join(directory, name), root)
+                  for directory, _, names in os.walk(root) for name in names)

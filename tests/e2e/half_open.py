@@ -7,7 +7,6 @@ from ranks import *
 
 RTT_MS, BACKLOG, CONNECTIONS = 120, 2, 10
 IN_QUEUE = BACKLOG + 1  # the kernel lets one more in
-SYN_SENT = 2  # include/net/tcp_states.h
 
 
 def half_open_run():

@@ -75,6 +75,12 @@ class Server:
     def stderr(self):
         return read_text(self.log.name)
 
+    def connect(self):
+        """A connection of this process, whose small segments are sent at once."""
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=HANGS_S)
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return s
+
     def stop(self, number=signal.SIGTERM):
         code = stop(self.process, number)
         self.result = None

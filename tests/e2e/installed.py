@@ -25,11 +25,6 @@ def installed(prefix):
     return root
 
 
-def files_below(root):
-    return sorted(os.path.relpath(os.path.join(directory, name), root)
-                  for directory, _, names in os.walk(root) for name in names)
-
-
 def texts_below(root):
     """(path, text) of all texts but the history and what is data."""
     for path in files_below(root):

@@ -5,6 +5,8 @@ import contextlib
 import os
 import re
 
+MIB = 1 << 20
+
 
 def rss_bytes(pid):
     with open(f"/proc/{pid}/statm") as f:
@@ -27,6 +29,12 @@ def thread_states(pid):
     return states
 
 
+def process_state(pid):
+    """Of its main thread, as in /proc/PID/stat: S sleeping, T stopped, Z ended."""
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+
+
 def catches(pid, number):
     """Whether a process has a handler for this signal."""
     with open(f"/proc/{pid}/status") as f:
@@ -40,7 +48,7 @@ def children(pid):
         return set(map(int, f.read().split()))
 
 
-ESTABLISHED, SYN_RECV, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 3, 6, 8, 10  # include/net/tcp_states.h
+ESTABLISHED, SYN_SENT, SYN_RECV, TIME_WAIT, CLOSE_WAIT, LISTEN = 1, 2, 3, 6, 8, 10  # include/net/tcp_states.h
 
 
 class TcpSocket:

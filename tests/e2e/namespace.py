@@ -6,8 +6,6 @@ import ctypes
 
 from harness import *
 
-CLONE_NEWNET = 0x40000000  # <sched.h>
-
 
 def set_namespace(f):
     """Moves this thread to the network namespace of an open file: setns(2). Python has it from 3.12 on."""

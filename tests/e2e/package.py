@@ -37,11 +37,6 @@ def unpacked():
     return root
 
 
-def files_below(root):
-    return sorted(os.path.relpath(os.path.join(directory, name), root)
-                  for directory, _, names in os.walk(root) for name in names)
-
-
 def test_lintian_finds_no_error():
     need_program("lintian")
     r = run("lintian", "--allow-root", "--fail-on", "error", package(), code=None)

@@ -13,17 +13,17 @@ LONG = "1h"  # no phase ends by itself
 
 def sleeps(pid):
     """Whether the main thread waits in the kernel."""
-    return read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0] == "S"
+    return process_state(pid) == "S"
 
 
 def check_interrupted(code, what):
     check(code in (130, -signal.SIGINT), f"{what}: exit code {code}")
 
 
-def silent_listener(backlog=16):
+def silent_listener():
     s = socket.socket()
     s.bind(("127.0.0.1", 0))
-    s.listen(backlog)
+    s.listen(16)
     s.settimeout(HANGS_S)
     return s
 

@@ -115,12 +115,6 @@ def test_too_few_clients_are_refused_in_one_line():
 
 # --- other clients ---
 
-def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
-    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return s
-
-
 def is_reset(s):
     """Whether the server ends the connection with a reset, and sends nothing before."""
     try:
@@ -136,11 +130,11 @@ def test_headers_without_a_client_count_as_the_peer():
     with NamingServer("--max-connections-per-source", 3) as server:
         open_sockets = []
         for header in (LOCAL, b"PROXY UNKNOWN\r\n", LOCAL):
-            s = connect(server)
+            s = server.connect()
             s.sendall(header + b"hello")
             check_equal(s.recv(100), b"hello", "the echo")
             open_sockets.append(s)
-        s = connect(server)
+        s = server.connect()
         s.sendall(LOCAL)
         check(is_reset(s), "the fourth of 127.0.0.1 is reset")
         server.stop()
@@ -151,7 +145,7 @@ def test_headers_without_a_client_count_as_the_peer():
 
 def test_header_may_come_byte_by_byte_with_data_behind_it():
     header = b"PROXY TCP4 10.9.8.7 127.0.0.1 6543 53\r\n"
-    with NamingServer() as server, connect(server) as s:
+    with NamingServer() as server, server.connect() as s:
         for byte in header[:-1]:
             s.send(bytes([byte]))
         s.sendall(header[-1:] + b"hello")
@@ -173,11 +167,11 @@ def refusals(server):
 def test_wrong_missing_and_late_headers_are_told_apart():
     with NamingServer() as server:
         for text in (b"GET / HTTP/1.1\r\n", b"PROXY TCP4 1.2.3.4\r\n", SIGNATURE + b"\x31", b"PROXY " + 120 * b"x"):
-            s = connect(server)
+            s = server.connect()
             s.sendall(text)
             check(is_reset(s), f"reset after {text}")
         for text in (b"", b"PROXY TCP4 1."):
-            s = connect(server)
+            s = server.connect()
             s.sendall(text)
             s.shutdown(socket.SHUT_WR)
             check(is_reset(s), f"reset after {text} and the end")
@@ -186,7 +180,7 @@ def test_wrong_missing_and_late_headers_are_told_apart():
         check_equal(refusals(server), {"malformed PROXY header": 4, "no PROXY header": 2}, "refused")
         check("malformed PROXY header: 4, no PROXY header: 2\n" in server.stderr(), server.stderr())
     with NamingServer("--idle-timeout", "200ms") as server:
-        check(is_reset(connect(server)), "reset after silence")
+        check(is_reset(server.connect()), "reset after silence")
         server.stop()
     check_equal(refusals(server), {"late PROXY header": 1}, "refused")
     check("late PROXY header: 1\n" in server.stderr(), server.stderr())
@@ -194,7 +188,7 @@ def test_wrong_missing_and_late_headers_are_told_apart():
 
 def test_peak_counts_connections_that_await_their_header():
     with ControlledServer() as server:
-        open_sockets = [connect(server) for _ in range(3)]
+        open_sockets = [server.connect() for _ in range(3)]
         with stall_may_spoil():  # of some seconds: they are reset then
             wait_for(lambda: server.stats()["peak"] == 3, "a peak of 3")
         s = server.stats()

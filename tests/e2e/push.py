@@ -12,8 +12,6 @@ from faults import *
 sys.path.insert(0, FAULT)
 import pushserver
 
-MIB = 1 << 20
-
 
 def received(push):
     """Whatever the time at which it was due."""

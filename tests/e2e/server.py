@@ -9,14 +9,6 @@ import threading
 
 from harness import *
 
-MIB = 1 << 20
-
-
-def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
-    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return s
-
 
 def receive_all(s):
     parts = []
@@ -36,7 +28,7 @@ def receive(s, n_bytes):
 
 def test_echo_returns_every_byte_in_order():
     data = os.urandom(5 * MIB)
-    with Server() as server, connect(server) as s:
+    with Server() as server, server.connect() as s:
         sender = threading.Thread(target=lambda: (s.sendall(data), s.shutdown(socket.SHUT_WR)))
         sender.start()
         got = receive_all(s)
@@ -46,7 +38,7 @@ def test_echo_returns_every_byte_in_order():
 
 def open_connections(server, n):
     """Once it has answered on each, it has accepted all."""
-    opened = [connect(server) for _ in range(n)]
+    opened = [server.connect() for _ in range(n)]
     for s in opened:
         s.sendall(b"x")
     for s in opened:
@@ -93,14 +85,14 @@ def test_connections_that_have_sent_are_not_idle_after_the_server_stood_still():
 
 
 def test_half_closed_client_gets_its_answers():
-    with Server() as server, connect(server) as s:
+    with Server() as server, server.connect() as s:
         s.sendall(b"x" * 100000)
         s.shutdown(socket.SHUT_WR)
         check_equal(len(receive_all(s)), 100000, "bytes after the half-close")
 
 
 def test_ping_is_answered_by_pong_and_other_bytes_are_ignored():
-    with Server("--protocol", "ping") as server, connect(server) as s:
+    with Server("--protocol", "ping") as server, server.connect() as s:
         for sent, answer in [(b"Ping", b"Pong"), (b"PingPing", b"PongPong"), (b"xxPingyy", b"Pong"),
                              (b"PPing", b"Pong")]:
             s.sendall(sent)
@@ -118,7 +110,7 @@ def test_ping_is_answered_by_pong_and_other_bytes_are_ignored():
 
 
 def push_without_reading(server, n_bytes, done):
-    s = connect(server)
+    s = server.connect()
     s.setblocking(False)
     block, sent, idle_since = b"x" * 65536, 0, time.monotonic()
     while sent < n_bytes and time.monotonic() - idle_since < 2:
@@ -168,7 +160,7 @@ def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
 
 
 def test_reader_that_returns_gets_everything():
-    with Server() as server, connect(server) as s:
+    with Server() as server, server.connect() as s:
         s.setblocking(False)
         sent = 0
         try:

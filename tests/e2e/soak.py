@@ -13,8 +13,6 @@ from soak_loads import Pair
 
 SOAK = os.path.join(SOURCE_DIR, "bench/soak")
 SHORT = ("--minutes", 0.2, "--connections", 1000, "--rate", 1000, "--queries-per-conn", 10)
-MIB = 1 << 20
-
 LEAKS = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -9,8 +9,6 @@ from authority import *
 from control_api import control_path, stats
 from dns_servers import query_bytes
 
-MIB = 1 << 20
-
 
 def drip(_, stream):
     """A handshake record that grows by a byte ten times a second, forever."""

@@ -12,17 +12,10 @@ from faults import *
 from table import *
 from authority import Authority
 
-MIB = 1 << 20
 # Of the sockets that the deaf fill: with the kernel's 3.6 MiB of each they fill the whole machine's TCP memory.
 BUFFER_BYTES = 65536
 MOST_RATIO = 2.0  # of p99 beside attackers to p99 without
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close(2) sends RST
-
-
-def connect(server):
-    s = socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
-    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return s
 
 
 def tcp_count(name):
@@ -55,9 +48,7 @@ class Attackers:
         check_equal(self.process.stdout.readline(), f"ready {n_slow + n_deaf}\n", "the attackers")
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=HANGS_S)
-        return json.loads(out)
+        return counts_at_end(self.process)
 
 
 def good_clients(server):
@@ -172,7 +163,7 @@ def garbage(row):
     """100 KiB of noise on each of 100 connections: echoed to the byte, ignored as pings, refused by TLS."""
     noise = os.urandom(100 << 10)
     with Server() as server:
-        sockets = [connect(server) for _ in range(100)]
+        sockets = [server.connect() for _ in range(100)]
         for s in sockets:
             threading.Thread(target=s.sendall, args=(noise,), daemon=True).start()
         same = sum(receive(s, len(noise)) == noise for s in sockets)
@@ -184,7 +175,7 @@ def garbage(row):
     with Server("--protocol", "ping") as server:
         pongs = 0
         for _ in range(100):
-            with connect(server) as s:
+            with server.connect() as s:
                 s.sendall(noise.replace(b"Ping", b"pong") + b"Ping")
                 pongs += receive(s, 4) == b"Pong"
         row.expect("pings found behind it", 100, pongs)
@@ -199,7 +190,7 @@ def garbage_for_tls(row):
     cert, key = ca.sign()
     with Server("--tls-cert", cert, "--tls-key", key) as server:
         for _ in range(100):
-            with connect(server) as s:
+            with server.connect() as s:
                 s.sendall(os.urandom(20000))
                 try:
                     receive(s, 1 << 20)
@@ -220,7 +211,7 @@ def stream_of_1_gib(row):
     n_mib = 64 if SANITIZED else 1024
     block = os.urandom(MIB)
     with Server() as server:
-        with connect(server) as s:
+        with server.connect() as s:
             sender = threading.Thread(target=lambda: [s.sendall(block) for _ in range(n_mib)])
             sender.start()
             same = sum(receive(s, MIB) == block for _ in range(n_mib))
@@ -241,7 +232,7 @@ def segments_of_one_byte(row):
     """To the server, and by a server to the client."""
     with Server() as server:
         before = tcp_count("OutSegs")
-        sockets = [connect(server) for _ in range(20)]
+        sockets = [server.connect() for _ in range(20)]
         text = os.urandom(500)
         for byte in text:
             for s in sockets:
@@ -266,7 +257,7 @@ def half_closes(row):
     with Server() as server:
         whole = 0
         for _ in range(20):
-            sockets = [connect(server) for _ in range(50)]
+            sockets = [server.connect() for _ in range(50)]
             for s in sockets:
                 s.sendall(b"y" * 1000)
                 s.shutdown(socket.SHUT_WR)

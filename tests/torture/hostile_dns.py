@@ -4,8 +4,6 @@
 from faults import *
 from table import *
 
-MIB = 1 << 20
-
 
 def against(row, mode, *options):
     """The result of a client that is told nonsense, and what the server said; its memory stays as it was."""

@@ -7,10 +7,6 @@ from table import *
 LOAD = ("--stats-interval", "200ms", "--close", "rst")
 
 
-def state_of(pid):
-    return read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0]
-
-
 @scenario(short=True)
 def server_killed_and_restarted(row):
     first, control = Server(port=free_port()), control_path()
@@ -68,9 +64,9 @@ def server_frozen_10_s(row):
         time.sleep(0.5)
         server.process.send_signal(signal.SIGSTOP)
         begin = time.monotonic()
-        wait_for(lambda: state_of(server.pid) == "T", "the freeze")
+        wait_for(lambda: process_state(server.pid) == "T", "the freeze")
         time.sleep(10)
-        frozen = state_of(server.pid) == "T"
+        frozen = process_state(server.pid) == "T"
         server.process.send_signal(signal.SIGCONT)
         row.injected("s frozen by SIGSTOP", frozen and round(time.monotonic() - begin, 1))
         r = client.wait()
