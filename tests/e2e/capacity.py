@@ -6,6 +6,7 @@ import threading
 from authority import *
 from harness import *
 
+
 def start_search(*arguments):
     """A client and its file of trials. What is not answered in 5 s holds up a trial for as long as that."""
     trials = temp_path("trials.csv")

@@ -171,35 +171,5 @@ def test_interrupted_while_connecting_ends_at_once():
     check(r.json["connections"]["outcomes"]["run/cancelled"] >= 999 - 2 * r.seconds, "connections never begun")
 
 
-def test_json_that_cannot_be_written_is_said():
-    with Server() as server:
-        r = run_command([TCPCLIENT, "-c", "2", "-r", "10", "-t", "1", "--json", "/dev/full", f"127.0.0.1:{server.port}"])
-    check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
-    check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
-
-
-def test_file_opened_by_a_client_without_stderr_gets_no_words():
-    """If stderr is closed at the start, the result file must not get descriptor 2: the summary would be written to it."""
-    with Server() as server:
-        result = temp_path("result.json")
-        r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} {' '.join(PATIENCE)} -p {server.port} -c 5 -r 100 -t 1 "
-                            f"--json {result} 127.0.0.1 2>&-"], timeout=HANGS_S)
-    check(r.returncode in (0, 3), f"exit code {r.returncode}")
-    check_equal(read_json(result)["connections"]["proven"], 5, "the result is JSON")
-
-
-@plain_build_only  # localedef(1) takes 2 s of CPU time, the client none
-def test_numbers_do_not_depend_on_the_locale():
-    environment = german()
-    point = run_command([sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"],
-                        env=environment)
-    check_equal(point.stdout, "1,5\n", f"the control: a program that obeys it; {point.stderr}")
-    with Server() as server:
-        r = run_command([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
-                         f"127.0.0.1:{server.port}"], env=environment)
-    check_equal(json.loads(r.stdout)["rate"]["duration_s"], 1.5, "duration")
-    check("2.5 requested" in r.stderr, r.stderr)
-
-
 if __name__ == "__main__":
     main()

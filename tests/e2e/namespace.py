@@ -65,4 +65,3 @@ class Namespace:
     @staticmethod
     def run_outside(*command):
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-

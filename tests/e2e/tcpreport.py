@@ -297,7 +297,6 @@ def test_command_line_is_checked():
     check(report("--version").stdout.startswith("tcpreport "), "version")
 
 
-
 def named(*names):
     """These files, in a directory of their own; their content is never read."""
     directory = os.path.join(temp_directory(), f"inputs{len(names)}{names[0]}")
@@ -328,7 +327,6 @@ def test_outputs_never_overwrite_inputs():
         check_equal((r.stdout, r.stderr), ("", f"tcpreport: --{option}: '{name}' is one of the input files\n"), arguments)
     for path in paths:
         check_equal(read_text(path), path, "the input is as it was")
-
 
 
 def test_no_input_counts_twice():

@@ -224,7 +224,6 @@ class FullPipe:
         return wait_for(whole, "the report")
 
 
-
 def closing_server():
     """Asked to end, it has printed its summary and writes its JSON into a full pipe."""
     pipe = FullPipe()
