@@ -13,7 +13,7 @@ import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from dns_servers import DnsServer, KNOT, NSD, UNBOUND
+from dns_server import DnsServer, KNOT, NSD, UNBOUND
 from harness import *
 from stages import CLOSING, OPEN, Stages
 

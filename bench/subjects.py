@@ -9,7 +9,7 @@ import usage
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from authority import Authority
-from dns_servers import *
+from dns_server import *
 
 # As many connections as a search needs, and as many again: above half of their slots unbound and nsd hurry.
 SLOTS = 2

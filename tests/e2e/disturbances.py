@@ -2,7 +2,7 @@
 """A starved CPU, a stepped clock, more queries than ids: what the figures say then, each with a control."""
 
 from faults import *
-from gate import open_gate, wait_ready
+from start_file import open_gate, wait_ready
 
 
 # --- validity ---

@@ -2,8 +2,8 @@
 """Failures during a run are counted, reported and survived: the server dies or stalls, the user interrupts."""
 
 from faults import *
-from gate import open_gate, wait_ready
 from namespace import *
+from start_file import open_gate, wait_ready
 
 
 def wait_until_answered(client, n):

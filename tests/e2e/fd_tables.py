@@ -6,7 +6,6 @@ import resource
 
 from control_api import ask, control_path, metrics, stats
 from harness import *
-from limits import server_ends
 from served import connect, connect_many, is_served
 
 LIMIT = 200  # of a table; some of it are not connections

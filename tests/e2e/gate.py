@@ -4,7 +4,7 @@ start is not made up for."""
 
 import ctypes
 
-from harness import *
+from start_file import *
 
 NS = 10**9
 
@@ -13,18 +13,6 @@ def intended_span(result):
     """When the first and the last query were due, since the epoch."""
     due = [intended_ns(row) for row in result.rows() if row["type"] == "Q"]
     return min(due), max(due)
-
-
-def open_gate(path, epoch_s):
-    """By rename, as the manual says."""
-    with open(path + ".new", "w") as f:
-        f.write(f"{epoch_s:.9f}\n")
-    os.rename(path + ".new", path)
-
-
-def wait_ready(path):
-    wait_for(lambda: os.path.exists(path + ".ready"), f"{path}.ready")
-    return read_json(path + ".ready")
 
 
 def in_time(run):

@@ -6,8 +6,8 @@ import math
 import shlex
 from collections import Counter
 
-from dns_servers import DnsServer
-from docs import COMMANDS, FENCE, fences, options_of, run_example, sections
+from dns_server import DnsServer
+from documents import COMMANDS, FENCE, fences, options_of, run_example, sections
 from harness import *
 
 GUIDES = tuple(sorted(name for name in os.listdir(os.path.join(SOURCE_DIR, "docs")) if name.endswith(".md")))

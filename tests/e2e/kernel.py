@@ -75,6 +75,11 @@ def listens(port):
     return any(s.state == LISTEN and s.local_port == port for s in tcp_sockets())
 
 
+def server_ends(port):
+    """How many connections to a server port have not been closed there."""
+    return sum(s.state in (ESTABLISHED, CLOSE_WAIT) and s.local_port == port for s in tcp_sockets())
+
+
 def waiting_to_be_accepted(server):
     """Connections in the accept queues of a server's listeners, or on the way there."""
     of_server = [s for s in tcp_sockets(server.pid) if s.local_port == server.port]

@@ -12,11 +12,6 @@ def local_tuples(port):
             if s.state == ESTABLISHED and s.remote_port == port]
 
 
-def server_ends(port):
-    """How many connections to a server port have not been closed there."""
-    return sum(s.state in (ESTABLISHED, CLOSE_WAIT) and s.local_port == port for s in tcp_sockets())
-
-
 def test_server_at_its_last_fd_serves_on_and_recovers():
     with Server("--threads", "1", prefix=under_fd_limit(200)) as server:
         client = Client("-p", server.port, "-c", 1000, "-r", 500, "-t", 4, "--connect-timeout", "2s",

@@ -5,7 +5,7 @@ the systemd unit."""
 import functools
 import gzip
 
-from docs import COMMANDS, PROGRAMS, options_of
+from documents import COMMANDS, PROGRAMS, options_of
 from harness import *
 
 BUILD_DIR = os.path.dirname(os.path.abspath(TCPCLIENT))

@@ -4,7 +4,7 @@
 import math
 from collections import Counter
 
-from docs import fences, run_example, sections
+from documents import fences, run_example, sections
 from harness import *
 
 

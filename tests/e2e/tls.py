@@ -4,7 +4,7 @@
 import ssl
 
 from authority import *
-from dns_servers import NSD, UNBOUND, DnsServer, query_bytes
+from dns_server import NSD, UNBOUND, DnsServer, query_bytes
 
 
 # --- with each other ---

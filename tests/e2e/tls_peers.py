@@ -7,7 +7,7 @@ import ssl
 
 from authority import *
 from control_api import control_path, stats
-from dns_servers import query_bytes
+from dns_server import query_bytes
 
 
 def drip(_, stream):

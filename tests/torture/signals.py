@@ -8,7 +8,7 @@ the program as it ends any."""
 import fcntl
 
 from faults import *
-from gate import open_gate
+from start_file import open_gate
 from table import *
 
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}
