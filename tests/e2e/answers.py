@@ -12,13 +12,13 @@ def run_against(faults, *options):
     return r, server.stop()
 
 
-def test_one_byte_at_a_time():
+def test_answers_may_arrive_one_byte_at_a_time():
     r, did = run_against(["--split", 1])
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
 
 
-def test_many_answers_in_one_segment():
+def test_many_answers_may_share_a_segment():
     r, did = run_against(["--coalesce", 100])
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
@@ -40,7 +40,7 @@ def test_reordered_answers_are_matched_by_id():
     check(n_backwards > did["queries"] / 2, f"{n_backwards} of {did['queries']} answers are to an earlier query than the one before")
 
 
-def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
+def test_duplicates_and_unknown_ids_are_counted_but_answer_no_query():
     r, did = run_against(["--duplicate-every", 7, "--unknown-every", 11])
     check_conservation(r)
     check(did["duplicated"] > 50 and did["unknown"] > 50, f"the server misbehaved: {did}")
@@ -50,7 +50,7 @@ def test_duplicates_and_unknown_ids_are_counted_and_credited_to_nobody():
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
 
 
-def test_dropped_answers_time_out_and_stand_in_the_percentiles():
+def test_dropped_answers_time_out_and_count_in_the_percentiles():
     r, did = run_against(["--drop-every", 20], "--timeout", "300ms")
     check_conservation(r)
     with stall_may_spoil():  # in the worst case no proof comes in time, and nothing is asked
@@ -63,7 +63,7 @@ def test_dropped_answers_time_out_and_stand_in_the_percentiles():
     check(">300 ms" in r.err, "the summary prints where it lies")
 
 
-def test_late_answer_is_counted_late_and_not_credited():
+def test_late_answer_is_counted_as_late_and_answers_no_query():
     r, did = run_against(["--delay-every", 10, "--delay-ms", 400], "--timeout", "200ms")
     check_conservation(r)
     with stall_may_spoil():
@@ -87,7 +87,7 @@ def test_known_delay_shows_in_the_tail():
         check(p99 < (1e9 if SANITIZED else 290e6), f"p99 with 2 % delayed 150 ms: {p99}")
 
 
-def test_malformed_answer_ends_its_connection_alone():
+def test_malformed_answer_ends_only_its_own_connection():
     r, did = run_against(["--malformed-every", 300])
     check_conservation(r)
     check_equal(r.json["connections"]["outcomes"]["protocol/malformed reply"], did["malformed"], "connections ended")
@@ -106,13 +106,13 @@ def test_response_codes_and_truncated_answers_are_counted_by_name():
     check(re.search(r"\nAnswers +[\d,]+ NOERROR, [\d,]+ SERVFAIL, .* truncated\n", r.err), "in the summary")
 
 
-def test_queries_that_come_back_are_no_answers_with_a_code():
+def test_echoed_queries_have_no_response_code():
     r, did = run_against([])
     check_equal(r.json["answers"], {"rcodes": {}, "echoed": did["answers"], "truncated": 0}, "answers")
     check("\nAnswers " not in r.err, "the summary has no line of them")
 
 
-def test_corrupt_echo_is_malformed_and_never_an_answer():
+def test_corrupt_echo_is_malformed_not_an_answer():
     for corrupt in (["--corrupt-every", 150], []):
         r, did = run_against(["--size", 1000, *corrupt], "--protocol", "echo", "--size", 1000)
         check_conservation(r)
@@ -128,7 +128,7 @@ def test_corrupt_echo_is_malformed_and_never_an_answer():
             check(did["corrupted"] >= 3, f"the server misbehaved: {did}")
 
 
-def test_reset_and_closed_connections_are_told_apart():
+def test_resets_and_closes_are_counted_separately():
     r, did = run_against(["--reset-every", 250])
     check_conservation(r)
     resets = sum(n for name, n in r.json["connections"]["outcomes"].items() if "reset" in name)

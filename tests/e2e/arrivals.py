@@ -26,7 +26,7 @@ def anderson_darling(gaps):
                     for i in range(n)) / n
 
 
-def test_arrivals_are_what_they_are_called():
+def test_arrivals_have_the_distribution_they_are_named_after():
     poisson, constant = gaps_of("poisson"), gaps_of("constant")
     cv = math.sqrt(sum((g - 1)**2 for g in constant) / len(constant))
     print(f"     Anderson-Darling: Poisson {anderson_darling(poisson):.2f}, constant "
@@ -36,7 +36,7 @@ def test_arrivals_are_what_they_are_called():
     check(cv <= 0.05, f"variation of the constant gaps: {cv}")
 
 
-def test_connections_arrive_on_schedule_and_are_timed_from_it():
+def test_connections_arrive_on_schedule_and_are_timed_from_when_due():
     rows_path = temp_path("connections.csv")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 400, "-n", 2000, "--connect-arrival", "poisson", "-r", 100, "-t", 0.2,
@@ -56,7 +56,7 @@ def test_connections_arrive_on_schedule_and_are_timed_from_it():
     check_between(due[-1] - due[0], 0.14, 0.28, "400 arrivals at 2,000/s")  # 0.2 s; its standard deviation is 0.01 s
 
 
-def test_a_window_is_a_limit_that_is_counted():
+def test_connections_held_back_by_the_connect_window_are_counted():
     """300 connections arrive within 0.3 ms, and one at a time is opened: the others wait for the window."""
     with Server() as tcpserver:
         r = run_client("-p", tcpserver.port, "-c", 300, "-n", "1M", "--connect-arrival", "constant", "--connect-window", 1,

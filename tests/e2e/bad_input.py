@@ -163,7 +163,7 @@ def test_client_refuses_bad_input():
 
 
 @needs_own_fd_tables
-def test_the_option_is_named_that_needs_more_threads_than_connections():
+def test_option_that_needs_more_threads_than_connections_is_named():
     refused(TCPCLIENT, "--find", "rate", "--sweep", "connections=1,5000", "--find-range", "1-100", "127.0.0.1:1",
             prefix=["prlimit", "--nofile=1000:1000"],
             contains=["--sweep: needs ", " threads, each with a connection from the start: expected at least as many connections at the start"])

@@ -180,7 +180,7 @@ def test_every_pacing_keeps_the_same_schedule():
     check_equal(auto.json["host"]["pacing"], "hybrid", "automatic pacing")
 
 
-def test_a_light_load_takes_one_thread_and_a_heavy_one_every_cpu():
+def test_a_light_load_uses_one_thread_and_a_heavy_load_every_cpu():
     n_cpus = len(os.sched_getaffinity(0))
     with Server() as server:
         for options, n_threads in ((["-c", 10, "-r", 100], 1), (["-c", 100, "-r", 20000.0 * n_cpus], n_cpus),
@@ -211,7 +211,7 @@ def sleeps_of_server(server):
     return int(n)
 
 
-def test_threads_run_where_they_are_told_to():
+def test_threads_run_on_the_requested_cpus():
     cpu = max(os.sched_getaffinity(0))
     with Server("--cpu", cpu, "--threads", 2) as server:
         client = Client("-p", server.port, "-c", 10, "-r", 100, "--cpu", cpu, "--stats-interval", "100ms",
@@ -259,7 +259,7 @@ def test_warmup_is_sent_but_not_measured():
     check_equal(sum(row["type"] == "Q" for row in r.rows()), 1000, "rows")
 
 
-def test_settle_time_is_between_the_last_connection_and_the_first_query():
+def test_settle_time_separates_the_last_connection_from_the_first_query():
     after_s = {}
     for settle_s in (0, 1.5):
         out = temp_path("connections.csv")
@@ -277,7 +277,7 @@ def test_settle_time_is_between_the_last_connection_and_the_first_query():
         check(after_s[0] < 1, f"the control: {after_s}")
 
 
-def test_no_rate_holds_the_connections():
+def test_a_run_without_a_rate_holds_the_connections():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-t", 1, "127.0.0.1")
     check_complete(r)
@@ -326,8 +326,8 @@ def test_connect_rate_is_kept():
         check(took_s < 2.4, f"seconds to connect: {took_s}")
 
 
-def test_queries_and_answers_survive_the_clock_being_read_elsewhere():
-    """Dates come from one offset: rows are in order of the monotonic clock."""
+def test_rows_are_in_the_order_of_the_monotonic_clock():
+    """Dates are computed from one offset to it, read once."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 1, "-r", 1000, "-t", 1, "-R", "127.0.0.1")
     check_conservation(r)

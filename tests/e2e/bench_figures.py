@@ -27,7 +27,7 @@ def program(name):
 
 
 @plain_build_only
-def test_cost_of_a_query_is_without_that_of_its_connection():
+def test_cost_of_a_query_excludes_that_of_its_connection():
     """4,000 connections take 0.2 s of CPU time, 1,000 queries over them a fifth of that."""
     need_program("cc", "taskset")
     peers.unpin()
@@ -42,14 +42,14 @@ def test_cost_of_a_query_is_without_that_of_its_connection():
             check_between(figures["rate"], 0.999, 1.001, f"kq/s of {name}: at constant intervals")
 
 
-def test_cpus_of_the_server_are_those_of_the_time_in_which_it_used_them():
+def test_cpus_of_the_server_are_over_the_time_in_which_it_used_them():
     """Of a load of 3 s with 0.5 s of opening and closing connections, which count for both clients next to dnsperf."""
     figures = peers.costs((3.5, 3.5, (1, 2, 10)), 1000)
     found = figures["server_busy"], figures["server_cpu"], figures["cpu"]
     check_equal(found, (1, 3500, 3000), "CPUs, us per query of both sides")
 
 
-def test_cost_of_a_connection_is_without_that_of_the_start():
+def test_cost_of_a_connection_excludes_that_of_starting_up():
     scale = program("scale")
     first = scale.Used(memory=10 ** 9, client=9 * 10 ** 6, server=5 * 10 ** 6, cpu_s=[0.1, 0.2, 0.3, 0.4])
     opened = scale.Used(memory=10 ** 9 + 9 * 10 ** 6, client=9250000, server=5200000, cpu_s=[0.11, 0.22, 0.33, 0.44])
@@ -61,7 +61,7 @@ def test_cost_of_a_connection_is_without_that_of_the_start():
 
 
 @plain_build_only
-def test_scale_leaves_out_the_start_of_the_client():
+def test_scale_excludes_the_startup_of_the_client():
     """It takes 6 MB and more: 3,000 bytes of each of these connections."""
     r = run_command([os.path.join(BENCH, "scale"), "2k"])
     check_equal(r.returncode, 0, f"exit code: {r.stderr}")
@@ -73,7 +73,7 @@ def test_scale_leaves_out_the_start_of_the_client():
         check(each > 0, "it saw the first of them")
 
 
-def test_windows_of_control_are_those_in_which_queries_were_due():
+def test_control_uses_the_windows_in_which_queries_were_due():
     path = temp_path("rows.csv")
     with open(path, "w") as f:
         f.write("type,timestamp,connection_id,response_us,send_lag_us\n"
@@ -81,7 +81,7 @@ def test_windows_of_control_are_those_in_which_queries_were_due():
     check_equal(program("control").answers(path), [(100.0, 500000.0, 100.0)], "due, response, first query of the connection")
 
 
-def test_rate_of_a_closed_loop_is_that_of_the_answers_in_its_time():
+def test_rate_of_a_closed_loop_counts_only_the_answers_in_its_time():
     """The last 100 of 3,000 answers came after the 3 s."""
     check_equal(peers.closed_loop_qps(3000, 100, 3), 2900 / 3, "queries per second")
     check_equal(peers.closed_loop_qps(50, 100, 3), 0, "when only queries of the end were answered")
@@ -99,7 +99,7 @@ def verdict(targets, section, cases, title):
     return next((met, got) for text, got, met in targets({section: cases}) if title in text)
 
 
-def test_cpu_time_is_judged_where_the_programs_have_some_left():
+def test_cpu_time_is_judged_only_where_the_programs_are_not_saturated():
     busy = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
     for cpu, is_met in ((11, True), (13, False)):
         idle = case("20 kq/s over 5 connections to tcpserver", floor={"rate": 20, "cpu": 10}, tcpclient={"rate": 20, "cpu": cpu})
@@ -122,13 +122,13 @@ def test_single_run_has_no_spread():
         check_equal(compare_report.spread_percent([{"rate": rate} for rate in rates], "rate"), spread, f"spread in % of {rates}")
 
 
-def test_runs_in_doubt_are_said():
+def test_suspect_runs_are_reported():
     runs = [{"reasons": []}, {"reasons": ["host-noise", "generator-limited"]}, {"rate": 1}]
     check_equal(compare_report.doubts(runs), "SUSPECT in 1 of 3 runs: generator-limited, host-noise", "what is said")
     check_equal(compare_report.doubts(runs[:1] + runs[2:]), None, "what is said of runs without a doubt")
 
 
-def test_lost_queries_are_no_reason_to_meet_a_target():
+def test_lost_queries_do_not_help_to_meet_a_target():
     for ours, theirs, is_met in ((0, 0, True), (1, 0, False), (0, 1204, compare_targets.UNKNOWN), (1, 1204, False)):
         found = case("knot, 2,000 connections and queries in flight", dnsperf={"rate": 78, "cpu": 27, "lost": theirs},
                      tcpclient={"rate": 99, "cpu": 10, "lost": ours})
@@ -150,13 +150,13 @@ def script_of(sections, earlier=None):
     return drawn[0]
 
 
-def test_picture_is_of_one_run():
+def test_picture_shows_a_single_run():
     found = case("1000 kq/s over 5 connections to tcpserver", floor={"rate": 1000, "cpu": 1}, tcpclient={"rate": 1000, "cpu": 1})
     script = script_of({"clients": [found]}, {"limits": [case("limit over 5 connections", floor={"rate": 9})]})
     check_equal(("$cost" in script, "$limit" in script), (True, False), "what is drawn of an earlier run")
 
 
-def test_picture_is_without_the_programs_that_did_not_run():
+def test_picture_omits_programs_that_did_not_run():
     """gnuplot would fail, and there would be no picture."""
     name = "unbound, 2,000 connections and queries in flight"
     for others, titles in (({}, ["tcpclient"]), ({"dnsperf": {"rate": 78}}, ["dnsperf", "tcpclient"])):
@@ -164,7 +164,7 @@ def test_picture_is_without_the_programs_that_did_not_run():
         check_equal(re.findall(r'using (\d):xtic\(1\) title "(\w+)"', script), [(str(i + 2), t) for i, t in enumerate(titles)], "columns")
 
 
-def test_missed_targets_and_failed_runs_are_an_exit_code():
+def test_missed_targets_and_failed_runs_set_the_exit_code():
     check_equal([ending.exit_code(*counts) for counts in ((0,), (1,), (0, 1))], [0, 1, 1], "exit codes")
     compare = program("compare")
     compare.attempt("x", lambda: 1 / 0)
@@ -180,7 +180,7 @@ def test_missed_targets_and_failed_runs_are_an_exit_code():
     check_equal(saturation.judge(kept, c_s, 1 / 300e3), 1, "targets missed, with a theory below 0")
 
 
-def test_benchmark_that_had_to_be_killed_took_too_long():
+def test_killed_benchmark_counts_as_too_slow():
     failure = program("all").failure
     check_equal([failure(*found) for found in ((124, 60.1, 1), (-9, 90.0, 1), (137, 90.0, 1))], ["took more than 1 minutes"] * 3,
                 "after the time")

@@ -78,13 +78,13 @@ def test_bench_without_a_build_says_how_to_build():
         check(says_how_to_build(os.path.join(BENCH, name)), f"{name} says how to build")
 
 
-def test_bench_that_does_not_look_for_the_programs_is_found():
+def test_bench_that_does_not_check_for_the_programs_is_detected():
     """The control."""
     path = write_program(temp_path("connect"), read_source("bench", "connect").split("import built")[0])
     check_equal(says_how_to_build(path), False, "a program that does not import built says how to build")
 
 
-def test_interrupted_benchmark_says_so_in_one_line_and_leaves_nothing_behind():
+def test_interrupted_benchmark_prints_one_line_and_leaves_nothing_behind():
     for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         pid = temp_path("pid")
         server = write_program(temp_path("server"), f"#!/bin/sh\necho $$ >{pid}.new && mv {pid}.new {pid} && exec sleep 3600\n")
@@ -128,7 +128,7 @@ def test_programs_use_names_that_exist():
 
 # --- the page ---
 
-def test_every_benchmark_runs_or_is_apart():
+def test_every_benchmark_is_run_or_listed_as_separate():
     run = {benchmark.command.split()[0] for benchmark in BENCHMARKS.values()}
     check_equal(run | {f"bench/{name}" for name in APART} | {"bench/all"}, {f"bench/{name}" for name in executables()}, "programs")
 
@@ -140,7 +140,7 @@ def test_page_has_a_block_for_every_benchmark():
         check(blocks.block(performance, name) and f"`{BENCHMARKS[name].command.split()[0]}" in blocks.about(performance, name), name)
 
 
-def test_block_is_replaced_and_nothing_else():
+def test_only_the_block_is_replaced():
     got = blocks.with_block(PAGE, "a", "bench/a", "a machine", "\n3\n4\n")
     check_equal(got, "About it.\n<!-- a -->\n`bench/a` on a machine:\n\n```\n3\n4\n```\nBetween.\n\n<!-- b -->\n```\n2\n```\nAfter.\n",
                 "the page")
@@ -176,7 +176,7 @@ def test_readme_quotes_the_page():
         check(blocks.with_quote(readme, other) != readme, f"the control: another value of {name} is found")
 
 
-def test_cost_of_a_trial_is_that_of_the_samples_in_it():
+def test_cost_of_a_trial_comes_from_its_own_samples():
     """The search ends at 100 s; 10 us of CPU time per query, and 20 us from 30 to 60 s."""
     samples, used_us = [], 0
     for s in range(101):
@@ -197,7 +197,7 @@ def need_real_time():
         skip("no right to real-time priorities")
 
 
-def test_share_of_a_cpu_is_occupied():
+def test_requested_share_of_a_cpu_is_occupied():
     need_real_time()
     with occupy.occupied(max(os.sched_getaffinity(0)), 30) as pid:
         begin_s, used_s = time.monotonic(), cpu_seconds(pid)
@@ -337,7 +337,7 @@ def test_interrupted_run_keeps_what_it_has_and_leaves_nothing_behind():
     check_equal((tree.block("slow"), "10,000" in tree.block("scale")), ("old slow\n", True), "blocks")
 
 
-def test_what_is_not_committed_is_not_measured():
+def test_uncommitted_changes_are_not_measured():
     need_program("git")
     tree = Tree()
     tree.write("docs/performance.md", tree.read("docs/performance.md") + "more\n")

@@ -29,7 +29,7 @@ def check_trials(result, trials, low, high):
 
 
 @measures_time
-def test_the_number_of_connections_that_a_server_takes_is_found():
+def test_search_finds_how_many_connections_a_server_takes():
     """tests/sim/searches.py has the other ends of a search, in virtual time."""
     with Server("--max-connections", 20) as server:
         client, trials = start_search("-p", server.port, "--find", "connections", "-r", 100, "--find-range", "18-22", "--find-width",
@@ -59,7 +59,7 @@ def test_an_interrupted_search_reports_what_is_known():
     check_equal(len(read_rows(trials)), len(s["trials"]), "rows")
 
 
-def test_a_search_without_a_server_ends_by_its_trials():
+def test_a_search_without_a_server_ends_after_its_trials():
     client, _ = start_search("-p", free_port(), "-c", 2, "--find", "rate", "--find-range", "100-200", "--connect-timeout", "100ms",
                              "--find-time", "60s")
     r = client.wait()
@@ -95,7 +95,7 @@ def test_connections_per_second_are_opened_on_schedule_and_closed():
                 [t["connect_p99_ns"] or 0 for t in s["trials"]], "in CSV")
 
 
-def test_a_search_for_handshakes_tells_full_from_resumed_ones():
+def test_a_search_for_handshakes_distinguishes_full_from_resumed():
     """Of the connections of a thread, the first ones have no ticket yet; with --tls-resume no, none resumes."""
     ca = Authority()
     with serve_with(ca.sign()) as server:
@@ -126,7 +126,7 @@ def test_a_search_for_handshakes_tells_full_from_resumed_ones():
     check(server.result["tls_resumed"] >= n_resumed["yes"], "the server's count")
 
 
-def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
+def test_a_sweep_keeps_its_connections_between_searches():
     """No search has time for an answer. One after the first is interrupted."""
     table, values = temp_path("sweep.csv"), [5, 12, 30, 50]
     with Server() as server:
@@ -159,7 +159,7 @@ def test_a_sweep_searches_at_each_value_and_keeps_its_connections():
     check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
 
 
-def test_late_answers_of_the_size_before_end_no_connection():
+def test_late_answers_of_the_previous_size_end_no_connection():
     """One connection has its answers of 64 bytes when queries are larger: the second search has begun."""
     n_held, first = [], threading.Lock()
 
@@ -195,7 +195,7 @@ def test_late_answers_of_the_size_before_end_no_connection():
 
 
 @measures_time
-def test_a_starved_client_gives_no_number():
+def test_a_starved_client_reports_no_capacity():
     """Stopped for 30 ms five times a second: every bad trial is this host's doing."""
     with Server() as server:
         client, _ = start_search("-p", server.port, "-c", 10, "--find", "rate", "--slo", "p90<2ms", "--find-range", "1k-10k",

@@ -30,7 +30,7 @@ def check_ports_suffice(r, n_ports):
         check(c["connected"] > 1.5 * n_ports, f"more connections than ports: {c['connected']}")
 
 
-def test_a_connection_carries_so_many_queries():
+def test_a_connection_carries_the_requested_number_of_queries():
     for n in (1, 5):
         r = run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst")
         c, q = r.json["connections"], r.json["queries"]
@@ -67,7 +67,7 @@ def churn_in_1000_ports(*arguments, timestamps=0):
                          port=4242)
 
 
-def test_source_ports_that_run_out_are_named():
+def test_exhausted_source_ports_are_named():
     r = churn_in_1000_ports()
     c = r.json["connections"]
     check(c["connected"] <= 1000, f"each port once: {c['connected']}")
@@ -82,14 +82,14 @@ def test_source_ports_that_run_out_are_named():
     check("sustainable with fin: available 16, needed 400" in r.err, "said before the run")
 
 
-def test_with_time_stamps_the_kernels_ports_do_not_run_out_either():
+def test_timestamps_keep_the_kernels_ports_from_running_out():
     r = churn_in_1000_ports(timestamps=1)
     check_ports_suffice(r, 1000)
     check_equal(r.json["connections"]["failed"], 0, f"failed: {r.json['connections']['outcomes']}")
     check("explicitly" in r.err, r.err)
 
 
-def test_closed_by_reset_they_do_not_run_out():
+def test_ports_do_not_run_out_if_connections_are_reset():
     r = churn_in_1000_ports("--close", "rst")
     check_ports_suffice(r, 1000)
     check_equal(r.json["sockets"]["time_wait"], 0, "in TIME_WAIT")
@@ -103,11 +103,11 @@ def churn_over_planned_ports(timestamps, seconds):
                          "20000-20099", connections=50, seconds=seconds, prefix=ns.prefix)
 
 
-def test_planned_ports_in_time_wait_are_taken_over():
+def test_planned_ports_in_time_wait_are_reused():
     check_ports_suffice(churn_over_planned_ports(1, 4), 200)
 
 
-def test_planned_ports_run_out_without_time_stamps():
+def test_planned_ports_run_out_without_timestamps():
     r = churn_over_planned_ports(0, 2)
     c = r.json["connections"]
     check(c["connected"] <= 100, f"each port once: {c['connected']}")
@@ -157,7 +157,7 @@ def check_away_times(path, recovery):
     check_between(max(away_ns), recovery["max"] - 2000, recovery["max"] + 2000, "the longest")
 
 
-def test_connections_come_back_with_the_server():
+def test_connections_are_reopened_when_the_server_comes_back():
     path = temp_path("rows")
     r, server, away_s, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms", rows=path,
                                                    is_back=lambda client: progress(client)[-1].live == 300)
@@ -181,7 +181,7 @@ def test_connections_come_back_with_the_server():
     check("connections-short" not in r.json["reasons"], f"{r.json['reasons']}")
 
 
-def test_without_reconnect_they_stay_away():
+def test_connections_are_not_reopened_without_reconnect():
     r, server, *_ = restart_in_mid_run("-t", 4)
     check_equal((r.json["connections"]["live_at_end"], r.json["connections"]["reopened"]), (0, 0), "connections")
     with stall_may_spoil():  # the run may be over before the second server listens
@@ -191,7 +191,7 @@ def test_without_reconnect_they_stay_away():
         check("or a restart" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
-def test_waits_grow_to_their_most():
+def test_backoff_grows_up_to_its_maximum():
     """No server: waits 50 to 100 ms after the first attempt, 100 to 200 ms after each later one."""
     r = run_client("-p", free_port(), "-c", 1, "-r", 10, "-t", 3, "--reconnect", "--backoff", "100ms-200ms",
                    "127.0.0.1")
@@ -237,7 +237,7 @@ def check_rows(r, table):
                 "answers in the rows")
 
 
-def test_a_connection_that_timed_out_is_made_again():
+def test_a_connection_that_timed_out_is_reopened():
     r, table = run_with_timeouts(lambda client: wait_for(lambda: progress(client)[-1].lost >= 20, "a timeout of each"))
     check_rows(r, table)
     c = r.json["connections"]
@@ -246,7 +246,7 @@ def test_a_connection_that_timed_out_is_made_again():
         check_equal(c["live_at_end"], 20, "live at the end")
 
 
-def test_answers_that_come_with_their_timeouts_are_counted_nowhere():
+def test_answers_that_arrive_with_their_timeout_are_not_counted():
     """The answers are in the client's sockets when it continues, but their timeouts have expired: it closes unread."""
     def stop_the_client(client):
         n = len(progress(client)) + 1  # a line may be in the making

@@ -37,7 +37,7 @@ def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
     return r.returncode, r.stdout
 
 
-def test_scripts_refuse_arguments_that_they_do_not_know():
+def test_scripts_refuse_unknown_arguments():
     tree = temp_path("tree")
     for name in ("coverage.sh", "demo.sh", "install-deps.sh", "test.sh", "valgrind.sh"):
         stub(tree, name, "")
@@ -47,14 +47,14 @@ def test_scripts_refuse_arguments_that_they_do_not_know():
         check(r.stderr.startswith("usage: ") and len(r.stderr.splitlines()) == 1, f"{name}: {r.stderr}")
 
 
-def test_build_that_fails_ends_the_run():
+def test_failing_build_ends_the_run():
     _, goes_on = run_ci(cmake="echo built")  # the control: all succeed
     code, out = run_ci(cmake='case $* in *--build*) echo "an error of the compiler"; exit 1 ;; esac')
     check(code != 0 and "an error of the compiler" in out and "=== release" not in out, f"{code}: {out}")
     check("=== release" in goes_on, f"the run goes on: {goes_on}")
 
 
-def test_linter_that_fails_fails_the_run():
+def test_failing_linter_fails_the_run():
     for tool, next_step in (("clang-format", "build release"), ("clang-tidy", "count")):
         code, out = run_ci(xargs=f'case $* in *{tool}*) echo "a finding"; exit 123 ;; esac')
         check(code != 0 and "a finding" in out and f"=== {next_step}" not in out, f"{tool}: {code}: {out}")
@@ -73,7 +73,7 @@ def write_logs(counts):
         case $* in "{counts[0]}") echo '{LOG.format(*counts[1:])}' ;; *) echo '{LOG.format(0, 0)}' ;; esac >$log"""
 
 
-def test_suite_that_fails_or_skips_fails_the_run():
+def test_failing_or_skipping_suite_fails_the_run():
     for suite in ("release", "truth", "scripts", "asan parts", "asan programs", "tsan parts", "tsan programs"):
         code, out = run_ci(test=f'[ "$*" != "{suite}" ] || {{ echo "a failure"; exit 1; }}')
         check(code != 0 and "a failure" in out and "=== count" not in out, f"{suite}: {code}: {out}")
@@ -99,7 +99,7 @@ def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0"):
     return r.returncode, r.stdout + r.stderr
 
 
-def test_priority_of_the_truth_suite_does_not_decide_its_result():
+def test_result_of_the_truth_suite_does_not_depend_on_its_priority():
     for sed in ("exit 0", "exit 1", "echo not-a-number", "echo 0"):
         code, out = run_suite("truth", sed=sed)
         check(code == 0 and "truth, release: " in out, f"sed: {sed}: {code}: {out}")
@@ -107,7 +107,7 @@ def test_priority_of_the_truth_suite_does_not_decide_its_result():
         check_equal(code, 8, f"tests that fail; sed: {sed}: {out}")
 
 
-def test_suite_whose_build_fails_fails():
+def test_suite_fails_if_its_build_fails():
     for suite in (["release"], ["truth"], ["asan", "parts"], ["tsan", "programs"]):
         code, out = run_suite(*suite, cmake='case $* in *--build*) echo "an error of the compiler"; exit 1 ;; esac')
         check(code != 0 and "an error of the compiler" in out, f"{suite}: {code}: {out}")
@@ -138,7 +138,7 @@ def test_lint_of_words_finds_every_phrase_and_nothing_else():
     check_equal((r.returncode, r.stdout), (0, ""), "fine words")
 
 
-def test_repository_has_no_phrase_of_the_lint():
+def test_repository_has_none_of_the_phrases():
     if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
         skip("not a git repository")
     r = run_words_lint()
@@ -157,7 +157,7 @@ def test_actions_are_pinned_to_commits():
         check_equal(subprocess.run([lint, path], capture_output=True, timeout=HANGS_S).returncode, code, line)
 
 
-def test_release_is_built_where_the_tests_run():
+def test_release_is_built_on_the_system_of_the_tests():
     workflows = {}
     for name in ("ci", "release"):
         workflows[name] = read_source(f".github/workflows/{name}.yml")
@@ -208,7 +208,7 @@ def install_deps(kind, **stubs):
     return r.returncode, r.stdout + r.stderr
 
 
-def test_packages_are_those_of_the_clang_of_the_system():
+def test_packages_match_the_clang_of_the_system():
     for version, names, wanted in ((19, ".", "libclang-rt-19-dev"), (14, "^libclang-rt", "libclang-common-14-dev")):
         known = f"{CLANG % version}\necho $2 | grep -v '{names}' || [ '{names}' != . ] || echo $2"
         code, said = install_deps("ci", apt_cache=known, dpkg_query="exit 1", apt_get='echo "$@"')
@@ -226,7 +226,7 @@ def test_an_error_names_the_package():
     check(code == 1 and "please install: gcc" in said, f"neither apt nor dnf: {code}: {said}")
 
 
-def test_fedora_has_what_the_build_needs_and_says_what_it_has_not():
+def test_fedora_gets_what_the_build_needs_and_is_told_what_is_missing():
     code, said = install_deps("demo", rpm='[ "$4" = gcc ]', dnf='echo "$@"')
     check(code == 0 and "install -y -q glibc-devel" in said and "gnuplot" in said and "libc6-dev" not in said, f"{code}: {said}")
     code, said = install_deps("build", rpm="exit 1", dnf="exit 1")

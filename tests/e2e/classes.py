@@ -85,7 +85,7 @@ def test_classes_have_their_shares_and_their_own_response_times():
 
 
 @measures_time
-def test_response_times_follow_the_class_and_not_its_place():
+def test_response_times_follow_the_class_not_its_position():
     """The control: with the delays of the classes exchanged, so are their times."""
     swapped = {"a": 50, "b": 20}
     server = known_delays(swapped)
@@ -97,7 +97,7 @@ def test_response_times_follow_the_class_and_not_its_place():
 
 
 @measures_time
-def test_percentiles_of_a_class_are_those_of_a_run_of_its_own():
+def test_percentiles_of_a_class_equal_those_of_a_separate_run():
     server = known_delays()
     together = run_classes(server.port, "-t", 3, classes=(A, B))
     check_classes(together)
@@ -115,7 +115,7 @@ def test_percentiles_of_a_class_are_those_of_a_run_of_its_own():
             check(abs(mine["p50"] - other["p50"]) > 15e6, f"{name}: the control: p50 of the other class")
 
 
-def test_threads_share_every_class():
+def test_every_thread_has_its_share_of_every_class():
     server = Server()
     out = temp_path("connections.csv")
     r = run_classes(server.port, "-t", 1, "--threads", 3, "--warmup", "200ms", "--connections-out", out, connections=10,
@@ -155,7 +155,7 @@ def test_each_class_asks_the_queries_of_its_file():
         check(max(sent) - min(sent) <= 1 + probes, f"{name}: its file in order, and the first line to prove: {sent}")
 
 
-def test_idle_classes_and_shares_of_a_schedule():
+def test_idle_classes_and_shares_work_with_a_schedule():
     server = Server()
     r = run_classes(server.port, "--schedule", "500ms:0-400,500ms:400", "--arrival", "constant", connections=20,
                     classes=("name=a,share=75%", "name=b,share=25%"))
@@ -168,7 +168,7 @@ def test_idle_classes_and_shares_of_a_schedule():
     check(classes["busy"]["queries"]["scheduled"] > 10, "busy ones")
 
 
-def test_unanswered_queries_count_in_their_class():
+def test_unanswered_queries_are_counted_in_their_class():
     """Deaf are connections 0, 5, 10, ... in the order of accepting."""
     server = FaultServer("--deaf-every", 5)
     r = run_client("-p", server.port, "-c", 20, "-t", 1, "--timeout", "300ms", "--connect-window", 1, "--threads", 1, "--class",
@@ -193,7 +193,7 @@ def test_classes_of_a_closed_loop_have_their_own_intervals():
     check(", 100 connections, closed loop (2 classes), 2.00 s\n" in r.err, r.err)
 
 
-def test_rate_of_all_can_be_changed_and_the_number_of_connections_not():
+def test_total_rate_can_be_changed_but_not_the_number_of_connections():
     server, control = Server(), control_path()
     client = Client("-p", server.port, "-c", 10, "-r", 100, "-t", 3600, "--stats-interval", "200ms", "--control", control,
                     "--class", "name=a,share=80%", "--class", "name=b,share=20%", "127.0.0.1")
@@ -214,7 +214,7 @@ def test_rate_of_all_can_be_changed_and_the_number_of_connections_not():
 
 # --- connections ---
 
-def test_one_class_uses_tls_on_a_port_of_its_own():
+def test_one_class_may_use_tls_on_a_port_of_its_own():
     ca = Authority()
     cert, key = ca.sign()
     plain, secure = Server(), Server("--tls-cert", cert, "--tls-key", key)
@@ -229,7 +229,7 @@ def test_one_class_uses_tls_on_a_port_of_its_own():
     check_complete(r)
 
 
-def test_one_class_without_tls_if_all_others_have_it():
+def test_one_class_may_do_without_the_tls_of_the_others():
     ca = Authority()
     cert, key = ca.sign()
     plain, secure = Server(), Server("--tls-cert", cert, "--tls-key", key)
@@ -239,7 +239,7 @@ def test_one_class_without_tls_if_all_others_have_it():
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
 
 
-def test_connections_of_a_class_carry_its_number_of_queries():
+def test_connections_carry_as_many_queries_as_their_class_says():
     server = Server()
     r = run_classes(server.port, "-t", 1, "-i", "50ms", connections=20,
                     classes=("name=short,share=50%,queries-per-conn=4", "name=long,share=50%"))
@@ -263,7 +263,7 @@ def test_each_class_closes_after_its_own_idle_time():
         check(classes["stub"]["connections"]["attempted"] > 20, "connections that are closed when idle")
 
 
-def test_a_class_that_cannot_connect_does_not_take_queries_of_others():
+def test_a_class_that_cannot_connect_does_not_take_queries_from_others():
     server, nobody = Server(), Server(port=free_port())
     nobody.stop()
     r = run_classes(server.port, "-t", 1, "-i", "100ms", connections=20, classes=(
@@ -275,7 +275,7 @@ def test_a_class_that_cannot_connect_does_not_take_queries_of_others():
     check_near(bad["queries"]["scheduled"], good["queries"]["scheduled"], 1, "queries of both")
 
 
-def test_a_name_stands_for_the_address_that_serves_the_port_of_the_classes():
+def test_a_name_resolves_to_the_address_that_serves_the_classes():
     """Nothing listens on the port of the run, which no class uses."""
     need_root()
     server, nobody = Server(bind="127.0.0.2"), Server(port=free_port())
@@ -285,7 +285,7 @@ def test_a_name_stands_for_the_address_that_serves_the_port_of_the_classes():
     check_equal(check_classes(r)["a"]["connections"]["connected"], 4, f"connections: {r.err}")
 
 
-def test_a_server_that_still_accepts_has_not_gone_away():
+def test_a_server_that_still_accepts_is_not_given_up():
     """It ends each connection after its proof. The port of the run, which no class uses, accepts nothing."""
     server, nobody = FaultServer("--close-every", 1), Server(port=free_port())
     nobody.stop()
@@ -297,7 +297,7 @@ def test_a_server_that_still_accepts_has_not_gone_away():
 
 # --- settings ---
 
-def test_sections_of_a_file_are_the_same_classes():
+def test_sections_of_a_file_define_the_same_classes():
     path = temp_path("population.conf")
     with open(path, "w") as f:
         f.write("connections = 100\nduration = 1\n[class a]\nshare = 70%  # most of them\ninterval = 200ms\nqname = a.example\n"
@@ -317,7 +317,7 @@ def test_sections_of_a_file_are_the_same_classes():
     check_equal(list(check_classes(overridden)), ["c"], "the command line wins")
 
 
-def test_without_classes_there_are_none():
+def test_a_run_without_classes_reports_none():
     r = run_client("-p", Server().port, "-c", 5, "-r", 100, "-t", "300ms", "127.0.0.1")
     check_equal((r.json["classes"], r.json["options"]["class"]), (None, None), "classes")
     check_equal([name for name in r.json["latency_ns"] if ":" in name], [], "metrics of classes")
@@ -338,7 +338,7 @@ def test_bad_classes_are_refused_before_anything_is_opened():
 
 # --- reports ---
 
-def test_classes_are_shown_added_up_and_on_the_page():
+def test_tcpreport_shows_merges_and_draws_classes():
     server, paths = known_delays(), []
     for seed, interval in ((1, "50ms"), (2, "100ms")):
         base = temp_path(f"run{seed}")

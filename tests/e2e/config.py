@@ -22,7 +22,7 @@ def write(name, text):
     return path
 
 
-def test_a_printed_configuration_runs_as_its_command_line_did():
+def test_a_printed_configuration_reproduces_its_command_line():
     arguments = ["-c", "20", "-r", "300", "-t", "1", "--seed", "7", "--protocol", "ping", "--select", "round-robin"]
     with Server("--protocol", "ping") as server:
         target = f"127.0.0.1:{server.port}"
@@ -41,7 +41,7 @@ def test_a_printed_configuration_runs_as_its_command_line_did():
     check_equal({k for k in options[0] if options[0][k] != options[2][k]}, {"seed"}, "options that differ")
 
 
-def test_the_server_takes_its_port_and_all_else_from_a_file():
+def test_the_server_takes_all_settings_from_a_file():
     port = free_port()
     path = write("server.conf", f"port = {port}\nprotocol = ping\nbind = 127.0.0.1\n")
     log = open(temp_path("server.err"), "w+")
@@ -83,20 +83,20 @@ def run_profile(name, *arguments):
 
 
 @needs_own_fd_tables
-def test_connscale_at_a_small_scale():
+def test_connscale_runs_at_a_small_scale():
     j = run_profile("connscale-200k", "-c", 200, "-i", "500ms")
     check_equal((j["options"]["protocol"], j["options"]["timeout"]), ("ping", 20), "the profile's own")
     check_between(j["queries"]["scheduled"], 790, 810, "one ping each per 500 ms for 2 s")
 
 
-def test_tcpscaler_at_a_small_scale():
+def test_tcpscaler_runs_at_a_small_scale():
     j = run_profile("tcpscaler-300k", "-r", 3000)
     check_equal((j["options"]["protocol"], j["connections"]["asked"]), ("dns", 5), "the profile's own")
     check_between(j["queries"]["scheduled"], 5600, 6400, "3,000 q/s for 2 s")
 
 
 @needs_own_fd_tables
-def test_subscribers_at_a_small_scale():
+def test_subscribers_runs_at_a_small_scale():
     with Server("--profile", "subscribers-200k", "--push", 1000) as server:
         r = run_client("--profile", "subscribers-200k", "-c", 50, "-t", 1, "--settle", "200ms", "--drain", "100ms",
                        f"127.0.0.1:{server.port}")

@@ -7,7 +7,7 @@ import socket
 from control_api import *
 
 
-def test_rate_of_opening_is_that_of_the_connections_before_the_load():
+def test_connect_rate_covers_only_the_connections_before_the_load():
     run = Steered("-c", 300, "-r", 100, "--max-connections", 1000)
     ask(run.at_client, "/connections/start?n=500")
     wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 800, "800 live")
@@ -15,7 +15,7 @@ def test_rate_of_opening_is_that_of_the_connections_before_the_load():
     check("800 live at the end; the first 300 opened in " in r.err, r.err)
 
 
-def test_connections_and_rate_change_under_load():
+def test_connections_and_rate_can_be_changed_under_load():
     run = Steered("-c", 500, "-r", 1000, "--max-connections", 2000)
     check_equal(ask(run.at_client, "/connections/start?n=1000")["wanted"], 1500, "wanted")
     wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 1500, "1,500 live")
@@ -34,7 +34,7 @@ def test_connections_and_rate_change_under_load():
     check_nothing_lost(r)
 
 
-def test_a_connection_schedule_is_followed_whatever_else_changes():
+def test_connection_schedule_is_kept_whatever_else_changes():
     """20 connections, none, then 20 in their places: replacements, and nothing that a change of the rate had requested."""
     run = Steered("--conn-schedule", "1s:20,500ms:0,3600s:20", "-r", 100)
     ask(run.at_client, "/rate?qps=200")
@@ -59,7 +59,7 @@ def seconds_to_change(n, *arguments):
     return spans
 
 
-def test_connections_come_and_go_at_their_pace():
+def test_connections_are_started_and_stopped_at_their_rate():
     for s in seconds_to_change(200):
         check(s > 0.35, f"200 at 500/s took {s:.2f} s")
     for s in seconds_to_change(200, "-n", 100):
@@ -68,7 +68,7 @@ def test_connections_come_and_go_at_their_pace():
         check(min(seconds_to_change(1000, "-n", 100000)) < 1.8, "1,000 at 100,000/s took as long as at 500/s")
 
 
-def test_oldest_connections_are_stopped_first():
+def test_oldest_connections_stop_first():
     rows = temp_path("rows.csv")
     run = Steered("-c", 100, "--max-connections", 200, "--threads", 2, "-r", 500, "-o", rows, "--raw-full", "block")
     started_ns = time.time_ns()
@@ -97,7 +97,7 @@ def due_times(path):
     return [(t - due[0]) / 1e9 for t in due]
 
 
-def test_rate_changes_at_a_moment_without_gap_or_burst():
+def test_rate_changes_without_gap_or_burst():
     rows = temp_path("rows.csv")
     run = Steered("-c", 20, "-r", 1000, "--arrival", "constant", "-o", rows, "--raw-full", "block")
     at_s = ask(run.at_client, "/rate?qps=250")["from_s"]
@@ -183,7 +183,7 @@ def test_a_thread_that_is_late_sends_nothing_by_the_old_schedule():
     check(len(due) > 100, f"{len(due)} queries outside")
 
 
-def test_changes_by_the_hundred_are_all_accounted_for():
+def test_hundreds_of_changes_are_all_accounted_for():
     run = Steered("-c", 50, "-r", 500, "--max-connections", 100)
     connection = http.client.HTTPConnection("localhost")
     answers = {200: 0, 429: 0}
@@ -205,7 +205,7 @@ def test_changes_by_the_hundred_are_all_accounted_for():
         check_nothing_lost(r)
 
 
-def test_what_cannot_be_done_is_said():
+def test_impossible_changes_are_refused():
     run = Steered("-c", 10, "--max-connections", 15)
     check("at most 5 more" in ask(run.at_client, "/connections/start?n=6", status=409)["error"], "room")
     check_equal(ask(run.at_client, "/connections/stop?n=100")["stopped"], 10, "no more than there are")
@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_said():
     closed.stop()
 
 
-def test_stopped_before_it_began():
+def test_run_can_be_stopped_before_the_load():
     control = control_path()
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -281,7 +281,7 @@ def test_server_closes_its_oldest_and_pauses_accepting():
     check("6 accepted, 4 active" in server.stderr(), server.stderr())
 
 
-def test_half_open_connections_are_those_never_accepted():
+def test_connections_never_accepted_are_half_open():
     at = control_path()
     server = Server("--threads", 1, "--control", at)
     ask(at, "/pause")
@@ -307,7 +307,7 @@ def test_one_server_under_two_addresses_is_refused():
     check_equal(server.result["accepted"], 0, "connections")
 
 
-def test_restart_of_the_server_is_named():
+def test_server_restart_is_reported():
     at = control_path()
     server = Server("--threads", 1, "--control", at, port=free_port())
     client = Client("-p", server.port, "-c", 5, "-r", 100, "--reconnect", "--backoff", "10ms-50ms", "--stats-interval", "100ms",

@@ -9,7 +9,7 @@ import threading
 from control_api import *
 
 
-def test_token_is_wanted_and_its_file_private():
+def test_token_is_required_and_its_file_must_be_private():
     for mode, text, contains in ((0o644, TOKEN, "chmod 600"), (0o600, "short", "16 to 256"),
                                  (0o600, "", "16 to 256"), (0o600, "with a blank in the token", "16 to 256")):
         r = run_command([TCPSERVER, "--control", control_path(), "--control-token", token_file(mode, text), "0"])
@@ -34,7 +34,7 @@ def test_token_is_wanted_and_its_file_private():
         check_equal(r.json["server"]["accepted"], 3, "accepted")
 
 
-def test_status_codes():
+def test_requests_get_the_documented_status_codes():
     at = f"127.0.0.1:{free_port()}"
     with Server("--control", at):
         for method, target, arguments, want in (
@@ -54,7 +54,7 @@ def test_status_codes():
         check("Allow: POST" in allowed.stdout, allowed.stdout)
 
 
-def test_list_of_paths_is_that_of_the_guide():
+def test_guide_lists_every_path():
     rows = re.findall(r"^\| (`(?:GET|POST) .*) \| (.*) \| (.*) \|$", read_source("docs", "control.md"), re.M)
     check(len(rows) >= 8, f"rows: {rows}")
 
@@ -74,7 +74,7 @@ def test_list_of_paths_is_that_of_the_guide():
     run.stop()
 
 
-def test_unix_socket_is_private_and_goes_with_its_program():
+def test_unix_socket_is_private_and_is_removed_at_the_end():
     at = control_path()
     path = at[5:]
     with Server("--control", at) as server:
@@ -180,7 +180,7 @@ def test_abuse_changes_nothing():
 
 
 @measures_time
-def test_thousand_requests_at_a_time_are_answered():
+def test_a_thousand_simultaneous_requests_are_answered():
     """More than there may be connections: each is served before it is a second old."""
     port = free_port()
     run = Steered("-c", 100, "-r", 2000, control=f"127.0.0.1:{port}")
@@ -219,7 +219,7 @@ def check_silent_peers(program, address):
 
 
 @needs_own_fd_tables
-def test_silent_peers_do_not_use_up_descriptors():
+def test_silent_peers_do_not_exhaust_descriptors():
     under = under_fd_limit(300)
     ports = [f"127.0.0.1:{free_port()}" for _ in range(2)]
     with Server("--control", ports[0], prefix=under) as server:
@@ -235,7 +235,7 @@ def test_silent_peers_do_not_use_up_descriptors():
 
 
 @needs_own_fd_tables
-def test_half_read_requests_are_answered_though_the_port_is_full():
+def test_half_read_requests_are_answered_when_the_port_is_full():
     port = free_port()
     address = ("127.0.0.1", port)
     with Server("--control", f"127.0.0.1:{port}", prefix=under_fd_limit(100)):

@@ -100,7 +100,7 @@ def start_prometheus(targets):
 
 
 @plain_build_only
-def test_prometheus_has_the_counters_of_the_final_results():
+def test_prometheus_scrapes_the_counters_of_the_final_results():
     need_program("prometheus")
     targets = {"client": f"127.0.0.1:{free_port()}", "server": f"127.0.0.1:{free_port()}"}
     port = start_prometheus(targets)

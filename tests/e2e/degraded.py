@@ -65,7 +65,7 @@ def check_warnings(got, usual, expected, what):
     check(expected is None or expected in more[0], f"{what}: '{expected}' in {more}")
 
 
-def test_what_is_lacking_is_said_once_and_the_run_goes_on():
+def test_missing_features_are_reported_once_and_the_run_continues():
     _, _, usual_server, usual_client = run_both([], "--kernel-ts")
     check(SANITIZED or usual_server + usual_client == [], f"without: {usual_server} {usual_client}")
     for lacking, (statement, error, of_server, of_client, holds) in ROWS.items():
@@ -93,7 +93,7 @@ def test_without_close_range_only_open_descriptors_are_closed():
 
 
 @needs_own_fd_tables
-def test_threads_that_may_not_have_fd_tables_share_one():
+def test_threads_share_one_fd_table_if_unshare_is_forbidden():
     prefix = [*DENY, "unshare", "--"]
     statement = "ctypes.CDLL(None, use_errno=True).unshare(0x400) == 0 or fail()"
     check_equal((told([], statement), told(prefix, statement)), ("done", "EPERM"), "unshare, with and without")
@@ -111,7 +111,7 @@ def without_proc(directory):
 
 
 @plain_build_only
-def test_figures_that_proc_does_not_give_are_unknown():
+def test_figures_missing_from_proc_are_unknown():
     need_root()
     need_program("unshare")
     for directory, file in (("/proc", "/proc/stat"), ("/proc/sys", "/proc/sys/fs/nr_open")):
@@ -128,7 +128,7 @@ def test_figures_that_proc_does_not_give_are_unknown():
         check("EiB" not in r.err + server.stderr(), "no unknown figure is printed as a number")
 
 
-def test_ipv6_that_is_switched_off_leaves_ipv4():
+def test_ipv4_works_when_ipv6_is_disabled():
     with Namespace() as namespace:
         namespace.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.lo.disable_ipv6=1")
         check_equal(told(namespace.prefix, "socket.socket(socket.AF_INET6).bind(('::1', 0))"), "EADDRNOTAVAIL",

@@ -34,7 +34,7 @@ def demo(code, *reasons, number=""):
     return r.returncode, r.stdout + r.stderr
 
 
-def test_a_noisy_machine_is_no_failure_and_is_said_in_one_line():
+def test_a_noisy_machine_is_reported_in_one_line_and_is_no_failure():
     need_program("gawk")
     code, text = demo(3, "generator-limited", "host-noise")
     check_equal(code, 0, f"exit code: {text}")
@@ -43,7 +43,7 @@ def test_a_noisy_machine_is_no_failure_and_is_said_in_one_line():
     check_equal((code, "SUSPECT" in text), (0, False), f"a quiet machine: {text}")
 
 
-def test_what_failed_is_no_noise():
+def test_failures_are_not_taken_for_noise():
     need_program("gawk")
     for code, reasons in ((3, ["host-noise", "connections-short"]), (3, []), (1, []), (2, [])):
         check_equal(demo(code, *reasons)[0], code, f"exit code with {reasons}")
@@ -57,7 +57,7 @@ def test_signal_ends_the_demo():
     check("listening" in demo(0)[1], "the control: what the server says comes in the end")
 
 
-def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name():
+def test_plot_works_in_any_locale_with_any_file_name():
     need_program("gawk")
     script = os.path.join(SOURCE_DIR, "scripts", "plot-rtt.gp")
     commands = re.findall(r'^(\w+) = "< (.*)" \. rows \. "(.*)"$', read_text(script).replace(r'\"', '"'), re.M)
@@ -70,7 +70,7 @@ def test_plot_of_the_demo_reads_numbers_in_every_locale_from_a_file_of_any_name(
         check_equal([line.split(",")[1] for line in r.stdout.split()], want, f"{name}; {r.stderr}")
 
 
-def test_cmake_says_that_it_is_for_linux():
+def test_cmake_says_that_only_linux_is_supported():
     need_program("cmake")
     r = run_command(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"])
     check(r.returncode != 0 and "Linux only, not for FreeBSD" in " ".join(r.stderr.split()), f"{r.returncode}: {r.stderr}")

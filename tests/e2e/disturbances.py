@@ -55,7 +55,7 @@ class SmallCpu:
 
 @measures_time
 @plain_build_only
-def test_starved_client_says_that_it_was_the_limit():
+def test_starved_client_reports_itself_as_the_limit():
     need_root()
     load = ("-c", 100, "-r", 20000, "-t", 3, "127.0.0.1")
     with SmallCpu() as small, Server() as server:
@@ -128,7 +128,7 @@ def test_stepped_clock_changes_no_figure():
 
 # --- ids ---
 
-def test_queries_without_an_id_wait_and_keep_their_intended_time():
+def test_queries_that_wait_for_an_id_keep_their_intended_time():
     """100,000 outstanding on one connection: 65,536 have ids, the others wait for the first answers. The server stands
     still from before the first until all are due, and half a second more."""
     rate, gate = 20000 if SANITIZED else 100000, temp_path("start")

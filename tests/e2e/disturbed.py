@@ -37,7 +37,7 @@ def tries(failures, disturbances=()):
         return str(failure), machine.n_tries
 
 
-def test_failure_beside_a_disturbance_is_tried_again():
+def test_failure_is_repeated_after_a_disturbance():
     check_equal(tries([]), ("passed", 1), "a test that passes")
     check_equal(tries([AssertionError("why")]), ("why", 1), "on a quiet machine")
     check_equal(tries([AssertionError("why")], ["a stall"]), ("passed", 2), "beside a stall")
@@ -46,7 +46,7 @@ def test_failure_beside_a_disturbance_is_tried_again():
     check_equal(tries([Spoiled(f"why {i}") for i in range(99)]), (f"why {TRIES - 1}", TRIES), "a bug fails each time")
 
 
-def test_failure_that_nothing_excuses_is_not():
+def test_failure_that_nothing_excuses_is_not_repeated():
     check_equal(tries([Certain("sums")], ["a stall"]), ("sums", 1), "counts that do not add up")
     check_equal(tries([AssertionError("ERROR: AddressSanitizer: ...")], ["a stall"])[1], 1, "tries of what a sanitizer reports")
     spawn(["sh", "-c", "kill -ABRT $$"]).wait()
@@ -55,7 +55,7 @@ def test_failure_that_nothing_excuses_is_not():
     stop_all()
 
 
-def test_crash_is_noticed_after_all_processes_were_ended():
+def test_crash_is_noticed_after_all_processes_have_ended():
     """As at the end of a control group."""
     spawn(["sh", "-c", "kill -ABRT $$"]).wait()
     kill_all()
@@ -63,7 +63,7 @@ def test_crash_is_noticed_after_all_processes_were_ended():
     stop_all()
 
 
-def test_sums_that_do_not_add_up_are_never_excused():
+def test_wrong_sums_are_never_excused():
     for where in contextlib.nullcontext, stall_may_spoil:
         try:
             with where():

@@ -46,17 +46,17 @@ def run_against(server, first_port):
 
 
 @measures_time
-def test_unbound():
+def test_unbound_answers_everything():
     run_against(DnsServer("unbound", UNBOUND, "-d", "-p", "-c"), 20000)
 
 
 @measures_time
-def test_knot():
+def test_knot_answers_everything():
     run_against(DnsServer("knotd", KNOT, "-c"), 22000)
 
 
 @measures_time
-def test_nsd():
+def test_nsd_answers_everything():
     run_against(DnsServer("nsd", NSD, "-d", "-c"), 24000)
 
 
@@ -136,12 +136,12 @@ def check_file_against(server, names):
 
 
 @measures_time
-def test_file_agrees_with_the_statistics_of_unbound():
+def test_query_file_agrees_with_the_statistics_of_unbound():
     check_file_against(DnsServer("unbound", UNBOUND, "-d", "-p", "-c", zone=zone_of_lines()), UNBOUND_COUNTS)
 
 
 @measures_time
-def test_file_agrees_with_the_statistics_of_nsd():
+def test_query_file_agrees_with_the_statistics_of_nsd():
     check_file_against(DnsServer("nsd", NSD, "-d", "-c", zone=zone_of_lines()), NSD_COUNTS)
 
 
@@ -182,7 +182,7 @@ def without_id(message):
     return message[:2] + message[4:]
 
 
-def test_bytes_of_a_query_are_those_of_kdig():
+def test_queries_equal_those_of_kdig():
     need_program("kdig")
     kdig, ours = kdigs_message("+noedns", "example.com", "A"), our_message()
     check_equal(len(ours), 31, "bytes")
@@ -190,7 +190,7 @@ def test_bytes_of_a_query_are_those_of_kdig():
     check_equal(ours, query_bytes(0), "and what the RFC says")
 
 
-def test_bytes_of_names_types_and_edns_are_those_of_kdig():
+def test_names_types_and_edns_equal_those_of_kdig():
     need_program("kdig")
     seen = set()
     for kdigs, options in [

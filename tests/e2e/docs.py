@@ -34,7 +34,7 @@ def is_documented(program, text):
     return True
 
 
-def test_man_pages_have_a_paragraph_and_the_default_of_every_option():
+def test_man_pages_describe_every_option_and_its_default():
     for program in PROGRAMS:
         check_documented(program, read_source("docs", f"{program}.1"))
 
@@ -76,7 +76,7 @@ def check_explained(keys, page, what):
     check_equal({key for key in keys if f"`{key}`" not in page}, set(), f"{what} that docs/result.md leaves out")
 
 
-def test_page_of_results_explains_every_key():
+def test_result_page_explains_every_key():
     page = read_source("docs", "result.md")
     keys = keys_of(json.loads(read_source("docs", "result.schema.json")))
     check(len(keys) > 120, f"keys: {keys}")
@@ -91,7 +91,7 @@ def test_page_of_results_explains_every_key():
     check_equal({key for key in missing if f"`{key}`" not in page}, {"moon", "far_side"}, "keys that are none")
 
 
-def test_documents_have_the_columns_of_the_files():
+def test_documents_list_the_columns_of_the_files():
     rows, connections = temp_path("rows.csv"), temp_path("connections.csv")
     with Server() as server:
         run_client("-p", server.port, "-c", 2, "-r", 50, "-t", "200ms", "-o", rows, "--connections-out", connections,
@@ -115,14 +115,14 @@ def examples():
     return re.findall(r"```sh\n(.*?)```", read_source("README.md"), re.S)
 
 
-def test_table_of_verdicts_has_all_of_them():
+def test_report_page_lists_every_verdict():
     names = re.findall(r'"([A-Z]+)"', read_source("src", "report/result_figures.c").split("result_verdict_name(")[1].split("\n}")[0])
     check(len(names) == 3, f"verdicts of tcpreport: {names}")
     rows = re.findall(r"^\| `([A-Z]+)` \| \d \|", read_source("docs", "report.md"), re.M)
     check_equal(rows, names, "table of verdicts")
 
 
-def test_page_of_faults_has_every_scenario():
+def test_faults_page_lists_every_scenario():
     listed = subprocess.run([os.path.join(SOURCE_DIR, "tests/torture/run"), "--list", "--machine-wide"],
                             capture_output=True, text=True, check=True).stdout.split()
     rows = [line.split(" | ")[0] for line in read_source("docs", "faults.md").splitlines() if line.startswith("| `")]
@@ -139,7 +139,7 @@ def test_tuning_page_explains_every_limit_of_the_plans():
                 "limits that tcpscaler(7) leaves out")
 
 
-def test_examples_of_the_readme_run():
+def test_examples_in_the_readme_run():
     need_program("python3")
     directory = temp_directory()
     with Server() as server:
@@ -148,7 +148,7 @@ def test_examples_of_the_readme_run():
 
 
 @needs_own_fd_tables
-def test_session_of_the_readme_has_the_form_of_a_real_one():
+def test_session_in_the_readme_looks_like_a_real_one():
     """Every line but for its numbers and its verdict, which this machine may spoil."""
     session = read_source("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
     with Server() as server:

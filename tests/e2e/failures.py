@@ -16,7 +16,7 @@ def wait_until_answered(client, n):
     wait_for_client(client, lambda: answered() >= n, f"{n} answers")
 
 
-def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
+def test_killed_server_leaves_a_report_that_counts_every_query_once():
     server = Server()
     client = Client("-p", server.port, "-c", 200, "-r", 2000, "-t", 5, "--stats-interval", "200ms",
                     "127.0.0.1")
@@ -41,7 +41,7 @@ def test_killed_server_leaves_a_full_report_that_counts_every_query_once():
     check("Verdict      SUSPECT" in r.err, "the summary is there")
 
 
-def test_idle_timeout_of_the_server_is_named_with_its_length():
+def test_idle_timeout_of_the_server_is_reported_with_its_length():
     with Server("--idle-timeout", "1s") as server:
         client = Client("-p", server.port, "-c", 50, "--stats-interval", "200ms", "127.0.0.1")
         wait_until_prints(client, "running .* 0 live")
@@ -102,7 +102,7 @@ def test_connections_whose_packets_are_dropped_do_not_acknowledge_them():
     check("firewall" in line["remedy"] and "thread" not in line["remedy"], line)
 
 
-def test_timeouts_here_and_there_make_no_connection_deaf():
+def test_scattered_timeouts_make_no_connection_deaf():
     """The control: one query in seven is lost, never three in a row of one connection."""
     r, c = run_with_timeouts("--drop-every", 7)
     with stall_may_spoil():  # after it the server reads several queries of a connection at once, and drops others
@@ -110,7 +110,7 @@ def test_timeouts_here_and_there_make_no_connection_deaf():
         check_equal((c["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
 
 
-def test_no_server_at_all_is_reported():
+def test_missing_server_is_reported():
     port = free_port()
     r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 100, "127.0.0.1")
     check_conservation(r)
@@ -120,7 +120,7 @@ def test_no_server_at_all_is_reported():
     check(r.seconds < 100, "it does not wait for a load that cannot be")
 
 
-def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
+def test_loss_probes_to_a_stalled_server_are_not_lost_segments():
     """The server's kernel has received them and acknowledges late; until then TCP sends loss probes."""
     server = FaultServer("--stall-every", 1, "--stall-for", 370)
     r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 3, "127.0.0.1")
@@ -135,7 +135,7 @@ def test_loss_probes_to_a_server_that_stalls_are_no_lost_segments():
     check(f"{c['retransmits']:,} spurious" in r.err, r.err)
 
 
-def test_segments_that_loopback_drops_are_lost_ones():
+def test_segments_dropped_on_loopback_are_counted_as_lost():
     """The control: 1 in 50 packets to the server is dropped."""
     with Namespace() as n, Server(prefix=n.prefix) as server:
         n.drop(f"tcp dport {server.port} numgen inc mod 50 == 0")
@@ -146,7 +146,7 @@ def test_segments_that_loopback_drops_are_lost_ones():
         check("host-noise" in r.json["reasons"], r.err)
 
 
-def test_interrupted_run_reports_what_it_did():
+def test_interrupted_run_reports_what_it_measured():
     with Server() as server:
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "--stats-interval", "200ms",
                         "127.0.0.1")
@@ -160,7 +160,7 @@ def test_interrupted_run_reports_what_it_did():
     check("interrupted" in r.err, "the summary says so")
 
 
-def test_interrupted_while_connecting_ends_at_once():
+def test_run_interrupted_while_connecting_ends_at_once():
     with Server() as server:
         client = Client("-p", server.port, "-c", 1000, "-n", 2, "-r", 10, "--stats-interval", "200ms", "127.0.0.1")
         wait_for(lambda: "connecting" in client.stderr(), "the first connections")

@@ -19,7 +19,7 @@ def close_all(server, sockets):
 
 
 @needs_own_fd_tables
-def test_default_server_takes_many_times_its_fd_limit_and_refuses_nobody():
+def test_default_server_takes_many_times_its_fd_limit():
     with Server(prefix=UNDER) as server:
         check(" (more when their fd tables are full), room for " in server.stderr(), server.stderr())
         r = run_client("-p", server.port, "-c", 1500, "-r", 1500, "-t", 1, "127.0.0.1")
@@ -54,7 +54,7 @@ def test_fixed_threads_refuse_only_when_no_table_has_room():
 
 
 @needs_own_fd_tables
-def test_threads_that_were_started_are_used_again():
+def test_started_threads_are_reused():
     path, n_threads = control_path(), []
     with Server("--control", path, prefix=UNDER) as server:
         for _ in range(3):
@@ -67,7 +67,7 @@ def test_threads_that_were_started_are_used_again():
 
 
 @needs_own_fd_tables
-def test_threads_that_came_later_are_shown_and_steered_like_the_others():
+def test_later_threads_are_reported_and_controlled_like_the_others():
     path = control_path()
     with Server("--control", path, prefix=UNDER) as server:
         served = connect_many(server, 900)
@@ -93,7 +93,7 @@ def test_threads_that_came_later_are_shown_and_steered_like_the_others():
 
 
 @needs_own_fd_tables
-def test_limits_of_all_and_of_a_source_hold_over_threads_that_came_later():
+def test_limits_also_hold_for_later_threads():
     with Server("--max-connections-per-source", 300, prefix=UNDER) as server:
         served = [connect_many(server, 400, source) for source in ("127.0.0.2", "127.0.0.3")]
         server.stop()
@@ -107,7 +107,7 @@ def test_limits_of_all_and_of_a_source_hold_over_threads_that_came_later():
 
 
 @plain_build_only
-def test_thread_that_cannot_be_started_is_named_and_tried_again():
+def test_thread_that_cannot_be_started_is_named_and_retried():
     with Server(prefix=UNDER) as server:
         most = resource.prlimit(server.pid, resource.RLIMIT_AS)
         resource.prlimit(server.pid, resource.RLIMIT_AS, (1 << 20, most[1]))  # no room for a stack
@@ -123,7 +123,7 @@ def test_thread_that_cannot_be_started_is_named_and_tried_again():
 
 
 @needs_own_fd_tables
-def test_plan_tells_of_threads_that_come_later():
+def test_plan_mentions_threads_that_start_later():
     auto, fixed = (run_command([*UNDER, TCPSERVER, "--plan", *threads]).stdout
                    for threads in ([], ["--threads", "2"]))
     check(re.match(r"room for [\d,]+ connections: \d+ threads?, more when their fd tables are full\n", auto), auto)

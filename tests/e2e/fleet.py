@@ -23,7 +23,7 @@ def run_of_four(testbed, before):
     return r
 
 
-def test_four_hosts_are_one_run():
+def test_four_hosts_make_one_run():
     with Testbed(4) as testbed:
         r = run_of_four(testbed, testbed.states())
     whole = r.result("all")
@@ -87,7 +87,7 @@ def test_newest_ansible_gives_the_same_report():
     check(any(re.match("c2 12 1,500 1,500 ", line) for line in reports[0]), f"c2 in {reports[0]}")
 
 
-def test_rehearsal_changes_nothing_and_shows_what_would():
+def test_rehearsal_shows_changes_and_makes_none():
     with Testbed(1) as testbed:
         before = testbed.states()
         r = testbed.run("--check", connections=500)
@@ -115,7 +115,7 @@ def test_rehearsal_changes_nothing_and_shows_what_would():
         testbed.check_states(before, "after the revert")
 
 
-def test_host_that_crashes_while_measuring_is_named_and_the_rest_is_merged():
+def test_host_that_crashes_while_measuring_is_named_and_the_others_are_merged():
     with Testbed(3) as testbed:
         before = testbed.states()
         duration_s = 6

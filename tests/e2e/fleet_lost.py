@@ -77,7 +77,7 @@ def test_cut_while_measuring():
         made_good(testbed, before, "heal")
 
 
-def test_hosts_that_all_were_cut_off_for_a_while_are_reverted():
+def test_hosts_that_were_all_cut_off_for_a_while_are_reverted():
     with Testbed(1) as testbed:
         before = testbed.states()
         run = a_run(testbed)
@@ -148,7 +148,7 @@ def test_hosts_untune_themselves_when_the_controller_dies():
         testbed.check_states(before, "all hosts")
 
 
-def test_plan_that_says_stop_ends_the_run_before_it_begins():
+def test_plan_that_says_stop_prevents_the_run():
     with Testbed(2) as testbed:
         before = testbed.states()
         text = read_text(testbed.inventory)
@@ -178,7 +178,7 @@ def test_fewer_than_min_clients_end_the_run():
         testbed.check_states({h: s for h, s in before.items() if h != "c2"}, "the others, afterwards")
 
 
-def test_parts_one_by_one_on_some_hosts():
+def test_parts_run_separately_on_some_hosts():
     with Testbed(2) as testbed:
         before = testbed.states()
         settings = {"connections": 500, "rate": 500, "duration": 2}
@@ -202,7 +202,7 @@ def signal_program(testbed, host, name):
     testbed.call("in", host, "sh", "-c", f"kill -{name} $(cat {REMOTE}/pid)")
 
 
-def test_client_that_ends_late_is_waited_for():
+def test_run_waits_for_a_client_that_ends_late():
     with Testbed(2) as testbed:
         before = testbed.states()
         run = a_run(testbed)
@@ -249,7 +249,7 @@ def test_client_that_does_not_end_is_named_and_killed():
         testbed.check_states(before, "all hosts, the stopped process gone")
 
 
-def test_host_whose_log_is_cut_off_is_named_and_the_rest_is_merged():
+def test_host_with_a_truncated_log_is_named_and_the_others_are_merged():
     with Testbed(2) as testbed:
         before = testbed.states()
         settings = {"connections": 500, "rate": 500, "duration": 2}
@@ -264,7 +264,7 @@ def test_host_whose_log_is_cut_off_is_named_and_the_rest_is_merged():
         testbed.check_states(before, "all hosts")
 
 
-def test_programs_of_a_package():
+def test_programs_may_come_from_a_package():
     with Testbed(1) as testbed:
         before = testbed.states()
         testbed.call("in", "c1", "mount", "--bind", "/dev/null", "/usr/bin/dpkg-deb")  # as on other systems than Debian

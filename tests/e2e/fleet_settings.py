@@ -53,7 +53,7 @@ def test_tune_false_changes_nothing_on_any_host():
         testbed.check_states(before, "the hosts, afterwards")
 
 
-def test_parts_one_by_one_tune_and_flags_mean_no_when_they_say_no():
+def test_parts_tune_separately_and_flags_can_be_off():
     """Also the control of the test above: these parts do tune."""
     with Testbed(1) as testbed:
         before, kernel = testbed.states(), testbed.kernel_states()
@@ -93,7 +93,7 @@ def check_small_buffers(r, n):
     check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), n, f"small buffers: {r.out}")
 
 
-def test_what_cannot_work_ends_before_a_host_is_touched():
+def test_impossible_settings_are_refused_before_any_host_is_touched():
     testbed = two_clients()
     before = testbed.states()
     for settings, line in (
@@ -120,14 +120,14 @@ def clock_module():
     return module
 
 
-def test_clocks_are_good_when_synchronized_and_near():
+def test_clocks_are_accepted_if_synchronized_and_close():
     fault = clock_module().fault
     check_equal(fault(0x2001, 99999, 0.1), None, "synchronized, 0.1 s off at most")
     check("0.101 s off" in fault(0x2001, 101000, 0.1), "further off")
     check("not synchronized" in fault(0x2041, 10, 0.1), "not synchronized")
 
 
-def test_hosts_whose_clock_may_be_off_are_left_out():
+def test_hosts_with_an_uncertain_clock_are_left_out():
     testbed = two_clients()
     before = testbed.states()
     r = testbed.run(clock_error_max=1e-6, **SMALL)
@@ -139,7 +139,7 @@ def test_hosts_whose_clock_may_be_off_are_left_out():
     testbed.check_states(before, "the hosts, afterwards")
 
 
-def test_host_that_cannot_run_the_programs_says_what_to_set():
+def test_error_says_what_to_set_if_a_host_cannot_run_the_programs():
     """The last test of these hosts. It has the control of the one above."""
     testbed = two_clients()
     testbed.call("in", "c1", "mount", "-o", "remount,noexec", "/var/tmp")
@@ -160,7 +160,7 @@ def test_host_that_cannot_run_the_programs_says_what_to_set():
     testbed.down()
 
 
-def test_lead_grows_with_the_hosts_that_have_to_be_told():
+def test_lead_grows_with_the_number_of_hosts():
     playbook, steps, n_before = temp_path("lead.yml"), [], 0
     for n in (1, 64, 65, 200):
         steps += [{"add_host": {"name": "c{{ item }}", "groups": "clients"}, "loop": list(range(n_before, n))},
@@ -228,7 +228,7 @@ def unpack(member, data):
     return r.returncode, r.stderr, os.listdir(directory)
 
 
-def test_package_that_python_cannot_unpack_says_what_to_set():
+def test_error_says_what_to_set_if_python_cannot_unpack_a_package():
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:xz") as archive:
         archive.addfile(tarfile.TarInfo("file"))
@@ -248,7 +248,7 @@ def refusal(groups, *arguments):
     return r.stdout
 
 
-def test_groups_that_make_no_sense_are_refused():
+def test_inconsistent_groups_are_refused():
     for server, clients, line in (("a", "ab", "none in both"), ("ab", "c", "none in both"), ("a", "", "none in both"),
                                   ("a", "b", "without units")):  # the control, with another mistake
         groups = {"server": dict.fromkeys(server, {}), "clients": dict.fromkeys(clients, {})}

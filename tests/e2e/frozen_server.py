@@ -83,15 +83,15 @@ def frozen(protocol):
                 check_flat(rss, protocol, q["timeout"])
 
 
-def test_a_frozen_server_costs_no_memory_and_its_late_dns_answers_are_late():
+def test_frozen_server_costs_no_memory_and_late_dns_answers_are_counted():
     frozen("dns")
 
 
-def test_a_frozen_server_costs_no_memory_and_its_late_ping_answers_are_late():
+def test_frozen_server_costs_no_memory_and_late_ping_answers_are_counted():
     frozen("ping")
 
 
-def test_a_frozen_server_costs_no_memory_and_its_late_echo_answers_are_late():
+def test_frozen_server_costs_no_memory_and_late_echo_answers_are_counted():
     frozen("echo")
 
 

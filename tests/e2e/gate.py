@@ -37,7 +37,7 @@ def late_start_with_a_log(log):
                           f"{time.time() + 0.5:.6f}", "--late-max", "20s", "127.0.0.1")
 
 
-def test_settle_time_that_reaches_back_before_the_program_is_no_interval():
+def test_settle_time_before_the_program_started_is_no_interval():
     log = temp_path("run.hlog")
     r = late_start_with_a_log(log)
     check_conservation(r)
@@ -45,7 +45,7 @@ def test_settle_time_that_reaches_back_before_the_program_is_no_interval():
     check(begins and all(0 <= begin < 60 for begin in begins), f"intervals begin at {begins}")
 
 
-def test_schedule_begins_at_the_moment():
+def test_schedule_begins_at_the_start_time():
     (r,), at_ns = in_time(client_with_a_moment)
     check_complete(r)
     check_conservation(r)
@@ -66,7 +66,7 @@ def test_schedule_begins_at_the_moment():
     check(re.search(r"^Start +at \S+Z, known .* before; first query .* late; clock ", r.err, re.M), r.err)
 
 
-def test_without_a_gate_nothing_is_said_of_one():
+def test_run_without_a_start_time_reports_none():
     """The control of the tests here: the same client does not wait."""
     with Server() as server:
         begin_ns = time.time_ns()
@@ -97,7 +97,7 @@ def clients_at_a_file():
         return [client.wait() for client in clients], at
 
 
-def test_clients_at_a_file_begin_together_when_it_comes():
+def test_clients_waiting_for_a_file_start_together():
     results, at = in_time(clients_at_a_file)
     begins = [intended_span(r)[0] for r in results]
     for r in results:
@@ -126,7 +126,7 @@ def missed(*arguments, before_start=None):
     return r
 
 
-def test_moment_that_has_passed_is_missed():
+def test_start_time_in_the_past_is_missed():
     path, moments = temp_path("start"), []
 
     def open_late():
@@ -140,7 +140,7 @@ def test_moment_that_has_passed_is_missed():
     check_between(r.json["start"]["margin_s"], moments[0] - time.time(), -0.5, "margin")
 
 
-def test_late_max_is_what_may_be_missed():
+def test_late_max_allows_a_late_start():
     """The control of the test above: the same lateness, allowed; the queries of that time are late, not left out."""
     path = temp_path("start")
     with Server() as server:
@@ -159,14 +159,14 @@ def before_boot():
     return time.time() - time.clock_gettime(time.CLOCK_MONOTONIC) - 10
 
 
-def test_moment_before_the_boot_is_refused():
+def test_start_time_before_the_boot_is_refused():
     """The load is sent by a clock that begins at the boot."""
     r = run_client("-c", 1, "-r", 100, "-t", 1, "--late-max", "8784h", "--start-at", f"{before_boot():.3f}", "127.0.0.1")
     check_code(r, 2)
     check(re.search(r"^tcpclient: --start-at: '[0-9.]+' is before this machine was booted$", r.err, re.M), r.err)
 
 
-def test_moment_before_the_boot_is_missed():
+def test_start_time_before_the_boot_in_a_file_is_missed():
     path = temp_path("start")
 
     def open_long_ago():
@@ -177,7 +177,7 @@ def test_moment_before_the_boot_is_missed():
     check(re.search(r"the start was \S+ \S+ ago, before this machine was booted: nothing is sent", r.err), r.err)
 
 
-def test_search_whose_start_is_missed_has_no_answer():
+def test_search_that_missed_its_start_has_no_answer():
     path = temp_path("start")
     with Server() as server:
         client = Client("-p", server.port, "-c", 5, "--find", "rate", "--find-range", "100-1k", "--start-file", path, "127.0.0.1")
@@ -189,7 +189,7 @@ def test_search_whose_start_is_missed_has_no_answer():
     check("the run ended before the search began\n" in r.err, r.err)
 
 
-def test_file_that_is_no_time_ends_the_run():
+def test_file_without_a_time_ends_the_run():
     path = temp_path("start")
 
     def write_words():
@@ -201,7 +201,7 @@ def test_file_that_is_no_time_ends_the_run():
     check(f"--start-file: invalid start time in '{path}'" in r.err, r.err)
 
 
-def test_line_that_is_not_ended_is_waited_for():
+def test_client_waits_for_the_end_of_the_line():
     path = temp_path("start")
     with Server() as server:
         client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", "200ms", "--late-max", "20s", "--start-file", path,
@@ -217,7 +217,7 @@ def test_line_that_is_not_ended_is_waited_for():
         check_complete(client.wait())
 
 
-def test_file_that_cannot_be_read_is_said_once_and_waited_for():
+def test_unreadable_file_is_reported_once_and_waited_for():
     path = temp_path("start")
     with Server() as server:
         client = Client("-p", server.port, "-c", 5, "-r", 100, "-t", "200ms", "--late-max", "20s", "--start-file", path,
@@ -244,7 +244,7 @@ def test_interrupt_ends_the_wait():
     check_equal(r.json["start"]["at_epoch_ns"], None, "the moment")
 
 
-def test_what_cannot_be_is_said_at_once():
+def test_impossible_start_times_are_refused():
     with Server() as server:
         for arguments, words in (
                 (["--start-at", "tomorrow"], "--start-at: invalid value 'tomorrow': expected seconds since"),
@@ -260,7 +260,7 @@ def test_what_cannot_be_is_said_at_once():
         check_equal(server.result["accepted"], 0, "nobody connected")
 
 
-def test_clock_bound_is_that_of_the_kernel():
+def test_clock_error_is_the_bound_of_the_kernel():
     class Timex(ctypes.Structure):  # struct timex of 64-bit Linux: its first fields
         _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long),
                     ("maxerror", ctypes.c_long), ("esterror", ctypes.c_long), ("status", ctypes.c_int),

@@ -25,7 +25,7 @@ def names_in(pattern, *path):
     return found
 
 
-def test_every_outcome_and_every_limit_has_its_section():
+def test_every_outcome_and_limit_has_a_section():
     reasons = names_in(r'X\([A-Z_]+, "([a-z -]+)",', "include", "measure/outcome.h")
     limits = [*names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis.c"),
               *names_in(r'add\(d, "([^"]+)"', "src", "host/diagnosis_server.c")]
@@ -140,7 +140,7 @@ def check_commands(text):
     return n
 
 
-def test_commands_that_are_not_run_are_accepted():
+def test_commands_that_are_not_run_are_valid():
     n = sum(map(check_commands, (read_source("README.md"), *(read_source("docs", name) for name in GUIDES))))
     check(n >= 40, f"{n} commands")
 
@@ -176,7 +176,7 @@ def test_a_command_with_an_unknown_option_is_noticed():
         check("--moon" in refusal_of(text), f"refused in {text!r}")
 
 
-def test_a_command_that_asks_for_no_run_is_noticed():
+def test_a_command_that_starts_no_run_is_noticed():
     """The control: --print-config accepts these."""
     for command, words in (("tcpclient -c 10", "missing HOST"), ("tcpclient --on-demand HOST", "requires --rate"),
                            ("tcpclient --find rate HOST", "requires --find-range"),
@@ -209,7 +209,7 @@ def needed(program, limit, *arguments):
     return found[0]
 
 
-def test_formulas_of_the_fleet_give_their_figures():
+def test_formulas_of_the_fleet_guide_give_its_figures():
     guide = read_source("docs", "fleet.md")
     header, = re.findall(r"^\| what \| formula \| (.*) \|$", guide, re.M)
     given = {name: float(value) for name, value in re.findall(r"(\w)=([\de]+)", header)}
@@ -227,7 +227,7 @@ def test_formulas_of_the_fleet_give_their_figures():
         check_between(figures[what], found * 0.99, found * 1.01, f"{what} beside the plan's")
 
 
-def test_settings_of_the_fleets_examples_are_settings_there_are():
+def test_settings_in_the_fleet_examples_exist():
     def keys(*path):
         return set(re.findall(r"^(\w+):", read_source("fleet", *path), re.M))
 

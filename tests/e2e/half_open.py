@@ -58,13 +58,13 @@ def listen_overflows(pid):
     return int(dict(zip(names, values))["ListenOverflows"])
 
 
-def test_the_fault_server_ends_before_all_its_connections_came():
+def test_fault_server_can_be_stopped_before_all_connections_came():
     server = FaultServer("--accept-only", 2)
     with socket.create_connection(("127.0.0.1", server.port)):
         check_equal(server.stop()["queries"], 0, "queries, when asked to end")
 
 
-def test_server_counts_what_its_accept_queue_could_not_take():
+def test_server_counts_accept_queue_overflows():
     """The control: when it takes them in the end, the same connections all prove themselves."""
     with Namespace("a") as a, Namespace("b") as b:
         wire = Wire(a, b, "--delay-ms", RTT_MS / 2)
@@ -85,7 +85,7 @@ def test_server_counts_what_its_accept_queue_could_not_take():
           f"overflows: {server.result['listen_overflows']}")
 
 
-def test_lost_segments_are_seen():
+def test_lost_segments_are_counted():
     with Namespace("a") as a, Namespace("b") as b:
         wire = Wire(a, b, "--delay-ms", 5, "--drop-every", 7)
         with Server(prefix=b.prefix) as server:

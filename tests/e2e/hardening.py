@@ -52,7 +52,7 @@ def find(path):
     return found
 
 
-def test_the_programs_have_every_protection():
+def test_programs_have_every_protection():
     need_program("readelf", "objdump")
     for path in filter(None, [TCPSERVER, TCPCLIENT, TCPREPORT]):
         check_equal([name for name, there in find(path).items() if not there], [], f"missing in {path}")

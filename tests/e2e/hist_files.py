@@ -59,7 +59,7 @@ def read_log(path):
     return found
 
 
-def test_log_has_every_value_of_the_rows():
+def test_log_holds_every_value_of_the_rows():
     hlog, hgrm = temp_path("run.hlog"), temp_path("run.hgrm")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 50, "-r", 2000, "-t", 4, "-R", "--hlog", hlog, "--hgrm",
@@ -155,7 +155,7 @@ def check_that_unlike_is_noticed(hlog, totals, r):
     check(unlike(totals["service"], r.json["latency_ns"]["send_lag"]), "another metric")
 
 
-def test_log_is_refused_where_it_cannot_be_written():
+def test_log_that_cannot_be_written_is_refused():
     for option in ("--hlog", "--hgrm"):
         r = run_command([TCPCLIENT, option, "/nonexistent/x", "127.0.0.1"])
         check_equal(r.returncode, 2, r.stderr)

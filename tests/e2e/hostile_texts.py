@@ -43,7 +43,7 @@ def hostile_copy(value, text, kept=("program", "find", "status", "class", "step"
     return text if isinstance(value, str) else value
 
 
-def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
+def test_text_of_a_result_never_becomes_a_gnuplot_command():
     need_program("gnuplot")
     made = temp_path("made")
     command = f"x'\n!touch {made}\nset title 'a_b^c`touch {made}`$(touch {made})\" system('touch {made}') \\"
@@ -72,7 +72,7 @@ def test_no_text_of_a_result_becomes_a_command_of_gnuplot():
     check(os.path.exists(made), "the control")
 
 
-def test_no_text_of_a_result_is_a_line_or_an_escape_sequence_on_a_terminal():
+def test_text_of_a_result_never_becomes_a_line_or_an_escape_sequence():
     """The control: a harmless text in the same places has as many lines."""
     search = {"find": "rate", "unit": "q/s", "slo": ["p99<10ms"], "status": "inconclusive", "reason": "time", "limited_by": "queue",
               "trials": [{"step": "double", "load": 100, "class": "good", "reason": "queue"}]}

@@ -88,7 +88,7 @@ def wrong_in(root, prefix, path, text):
     return [*wrong_programs(prefix, path, text), *wrong_names(names, text), *wrong_paths(root, path, text)]
 
 
-def test_no_installed_text_names_what_is_not_installed():
+def test_installed_texts_name_only_what_is_installed():
     for prefix in PREFIXES:
         texts = list(texts_below(installed(prefix)))
         check(len(texts) > 50, f"texts: {[path for path, _ in texts]}")
@@ -108,7 +108,7 @@ def test_wrong_names_are_found():
                 ["tcpclient", "tcpserver"], "plain names among names with a prefix")
 
 
-def test_no_installed_file_has_a_made_up_address():
+def test_installed_files_have_no_made_up_address():
     for prefix in PREFIXES:
         for path in files_below(installed(prefix)):
             with open(os.path.join(installed(prefix), path), "rb") as f:
@@ -127,7 +127,7 @@ def test_versions_agree():
         check_equal(found(r'^\.TH .* "tcpscaler (\S+)"', page), version, page)
 
 
-def test_programs_say_the_name_they_are_called_by():
+def test_programs_print_the_name_they_are_called_by():
     for prefix in PREFIXES:
         for directory, name in (("bin", f"{prefix}tcpclient"), ("bin", f"{prefix}tcpserver"), ("lib/tcpscaler/bin", "tcpclient"),
                                 ("bin", f"{prefix}tcpreport"), ("lib/tcpscaler/bin", "tcpserver")):
@@ -140,7 +140,7 @@ def test_programs_say_the_name_they_are_called_by():
             check_equal(version.split()[0], name, "--version")
 
 
-def test_scripts_are_programs_and_find_their_parts():
+def test_scripts_are_executable_and_find_their_parts():
     for prefix in PREFIXES:
         for program in [f"sbin/tcpscaler-{name}" for name in SETUP] + ["bin/tcpscaler-nightly"]:
             r = run_command([os.path.join(installed(prefix), program), "--help"])

@@ -97,7 +97,7 @@ def check_reuse(r, queries, connections):
     check_equal(round(r.json["on_demand"]["reuse_ratio"], 9), round(1 - connections / queries, 9), "reuse ratio")
 
 
-def test_unbound():
+def test_idle_timeout_of_unbound_is_obeyed():
     server = DnsServer("unbound", UNBOUND.replace("  extended-statistics: yes", """  extended-statistics: yes
   edns-tcp-keepalive: yes
   edns-tcp-keepalive-timeout: 1000"""), "-d", "-p", "-c")
@@ -107,7 +107,7 @@ def test_unbound():
     check_reuse(r, unbounds_tcp_queries(server) - before, len(connections))
 
 
-def test_bind():
+def test_idle_timeout_of_bind_is_obeyed():
     control = free_port()
     server = DnsServer("named", BIND.replace("{control}", str(control)), "-g", "-n", "2", "-c")
     server.control = control
@@ -118,7 +118,7 @@ def test_bind():
     check_reuse(r, after[0] - queries, after[1] - accepted - 1)
 
 
-def test_knot_does_not_tell_and_the_clients_idle_time_holds():
+def test_client_uses_its_own_idle_time_if_knot_names_none():
     server = DnsServer("knotd", KNOT.replace("    journal-content: none", "    journal-content: none\n    global-module: "
                                              "mod-stats") + "mod-stats:\n  - id: default\n    request-protocol: on\n", "-c")
     before = knots_tcp_queries(server)

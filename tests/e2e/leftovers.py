@@ -58,17 +58,17 @@ def file_of_tests(runner):
     return file
 
 
-def test_killed_file_of_tests_leaves_nothing():
+def test_killed_test_file_leaves_nothing_behind():
     need_root()
     check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGKILL))
 
 
-def test_killed_runner_of_tests_leaves_nothing():
+def test_killed_test_runner_leaves_nothing_behind():
     need_root()
     check_killed(lambda runner: os.kill(runner.pid, signal.SIGKILL))
 
 
-def test_terminated_file_of_tests_leaves_nothing():
+def test_terminated_test_file_leaves_nothing_behind():
     need_root()
     check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGTERM))
 

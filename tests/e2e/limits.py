@@ -12,7 +12,7 @@ def local_tuples(port):
             if s.state == ESTABLISHED and s.remote_port == port]
 
 
-def test_server_at_its_last_fd_serves_on_and_recovers():
+def test_server_out_of_fds_keeps_serving_and_recovers():
     with Server("--threads", "1", prefix=under_fd_limit(200)) as server:
         client = Client("-p", server.port, "-c", 1000, "-r", 500, "-t", 4, "--connect-timeout", "2s",
                         "--timeout", "1s", "--stats-interval", "200ms", "127.0.0.1")
@@ -40,7 +40,7 @@ def test_server_at_its_last_fd_serves_on_and_recovers():
 
 
 @plain_build_only
-def test_server_without_memory_for_newcomers_names_memory():
+def test_server_without_memory_for_new_connections_names_memory():
     need_program("strace")
     with Server(prefix=["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=accept4",
                         "-e", "inject=accept4:error=ENOMEM:when=1..3"]) as server:
@@ -51,7 +51,7 @@ def test_server_without_memory_for_newcomers_names_memory():
     check("Cannot allocate memory" in server.stderr() and "net.ipv4.tcp_mem" in server.stderr(), server.stderr())
 
 
-def test_max_connections_refuses_the_rest():
+def test_max_connections_refuses_all_others():
     with Server("--max-connections", "100") as server:
         r = run_client("-p", server.port, "-c", 150, "-r", 100, "-t", 1, "127.0.0.1")
         server.stop()
@@ -62,7 +62,7 @@ def test_max_connections_refuses_the_rest():
 
 
 @needs_own_fd_tables
-def test_client_that_does_not_fit_says_what_binds():
+def test_client_that_does_not_fit_names_the_limit():
     r = run_command([*under_fd_limit(100), TCPCLIENT, "--threads", "1", "-c", "200", "127.0.0.1"])
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
     check_equal(len(r.stderr.splitlines()), 1, "lines")
@@ -72,7 +72,7 @@ def test_client_that_does_not_fit_says_what_binds():
 
 
 @plain_build_only
-def test_address_space_of_the_client_is_named_when_it_is_used_up():
+def test_exhausted_address_space_of_the_client_is_named():
     """tcp_mem is not visible in the network namespace of the harness."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 16000, "--threads", 1, "-r", 100, "-t", 0.5, "--force", "127.0.0.1",
@@ -110,7 +110,7 @@ def test_restart_after_kill_binds_at_once():
         client.wait()
 
 
-def test_backlog_is_what_was_asked_up_to_somaxconn():
+def test_backlog_is_as_requested_up_to_somaxconn():
     need_program("ss")
     somaxconn = int(read_text("/proc/sys/net/core/somaxconn"))
     for asked in (256, 512, 1 << 20):
@@ -144,7 +144,7 @@ def test_tuples_in_time_wait_are_free_at_once():
             check_equal(r.json["connections"]["proven"], 20, "proven")
 
 
-def test_taken_and_listening_ports_are_replaced_by_spare_ones():
+def test_ports_in_use_are_replaced_by_spare_ones():
     taken = []
     for port in range(24000, 24005):  # bound and not listening: found out by bind(2) only
         s = socket.socket()
@@ -180,7 +180,7 @@ def test_source_address_that_is_not_local_is_named():
     check("source address is local" in r.err, "the remedy")
 
 
-def test_automatic_ports_in_time_wait_can_be_planned_ones():
+def test_automatic_ports_in_time_wait_can_be_planned():
     with Server() as server:
         before = read_text("/proc/sys/net/ipv4/ip_local_port_range")
         client = Client("-p", server.port, "-c", 50, "--stats-interval", "100ms", "127.0.0.1")

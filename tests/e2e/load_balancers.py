@@ -112,18 +112,18 @@ def check_through(server, balancer, version, sources=SOURCES):
     check_same_clients(r, asked, server)
 
 
-def test_haproxy_hands_on_every_client():
+def test_haproxy_forwards_every_client():
     for version, send in (("v1", "send-proxy"), ("v2", "send-proxy-v2"), ("v1", "send-proxy-v2"), ("v2", "send-proxy")):
         with ControlledServer() as server:
             check_through(server, haproxy(server, send), version)
 
 
-def test_haproxy_hands_on_clients_with_ipv6_addresses():
+def test_haproxy_forwards_clients_with_ipv6_addresses():
     with ControlledServer() as server:
         check_through(server, haproxy(server, "send-proxy-v2"), "v2", sources="2001:db8:7::/121")
 
 
-def test_nginx_hands_on_every_client():
+def test_nginx_forwards_every_client():
     for version in ("v1", "v2"):
         with ControlledServer() as server:
             check_through(server, nginx(server), version)
@@ -159,7 +159,7 @@ def test_both_sides_of_haproxy_are_in_one_report():
         check_backends(r, list(controls), (weight, 1))
 
 
-def test_reload_is_not_lost_while_haproxy_starts():
+def test_reload_during_the_start_of_haproxy_is_not_lost():
     need_program("haproxy")
     slow = write_program(temp_path("haproxy"), SLOW_HAPROXY.format(python=sys.executable,
                                                                    haproxy=shutil.which("haproxy", path=SYSTEM_PATH)))
@@ -169,7 +169,7 @@ def test_reload_is_not_lost_while_haproxy_starts():
         wait_for(lambda: not first & children(balancer.process.pid), lambda: f"another worker: {balancer.said()}")
 
 
-def test_reload_of_haproxy_leaves_every_query_accounted():
+def test_every_query_is_accounted_for_when_haproxy_reloads():
     path, control = temp_path("connections.csv"), control_path()
     with ControlledServer() as server, haproxy(server, "send-proxy-v2") as balancer:
         client = Client("-p", balancer.port, *naming("v1"), "-c", 40, "-r", 400, "--reconnect", "--backoff",

@@ -53,7 +53,7 @@ def test_idle_connection_costs_at_most_256_bytes_in_each_program():
     check_growth(few, many, MANY_IDLE - FEW_IDLE, MOST_BYTES)
 
 
-def test_peers_that_trickle_cost_no_more_and_counting_them_neither():
+def test_trickling_peers_cost_no_extra_memory_even_when_counted():
     of_server = ["--protocol", "ping", "--max-connections-per-source", "1M", "--idle-timeout", "1h"]
     of_client = ["--protocol", "ping", "-i", "1s"]
     few, many = (resident(n, of_server, of_client) for n in (FEW, MANY))
@@ -133,7 +133,7 @@ def test_peer_that_never_reads_holds_little_kernel_memory():
         check(of_kernel > MOST_KERNEL_BYTES, "with the kernel's buffers")
 
 
-def test_resting_tls_connection_holds_no_buffer():
+def test_idle_tls_connection_holds_no_buffer():
     ca = Authority()
     cert, key = ca.sign()
     options = ["--tls-cert", cert, "--tls-key", key], ["--tls", "--tls-ca", ca.cert]

@@ -69,7 +69,7 @@ def test_both_in_a_small_cgroup_are_not_killed_and_the_client_stops_first():
 
 
 @plain_build_only
-def test_server_in_a_small_cgroup_refuses_and_serves_those_it_has():
+def test_server_in_a_small_cgroup_refuses_others_and_keeps_serving():
     r, server = forced_run(64 * MIB, 60000, of_client=False)
     c, q = r.json["connections"], r.json["queries"]
     check_between(c["live_at_end"], 10000, 50000, "live at the end")
@@ -113,7 +113,7 @@ def test_plan_in_a_cgroup_of_few_threads_says_stop_and_names_its_file():
 
 
 @plain_build_only
-def test_server_of_a_cgroup_of_few_threads_has_room_for_what_they_can_hold():
+def test_server_in_a_cgroup_of_few_threads_plans_for_what_they_can_hold():
     cpu = str(min(os.sched_getaffinity(0)))
     with PidsCgroup(20) as cgroup:
         r = run_command([*cgroup.prefix, *under_fd_limit(1024), TCPSERVER, "--plan", "--cpu", cpu])

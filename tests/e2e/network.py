@@ -24,7 +24,7 @@ def listen_over_a_cable():
     return r, {name: after[name] - before[name] for name in COUNTERS}
 
 
-def test_counters_are_those_of_the_interface_under_load():
+def test_counters_match_those_of_the_interface_under_load():
     r, all_of_it = listen_over_a_cable()
     n = r.json["network"]
     print(f"     {n} of {all_of_it}")
@@ -39,7 +39,7 @@ def test_counters_are_those_of_the_interface_under_load():
     check(all(n[f"{way}_bytes"] > 40 * n[f"{way}_packets"] for way in ("rx", "tx")), f"a packet has a header: {n}")
 
 
-def test_lines_have_the_counters_of_the_result():
+def test_progress_lines_match_the_counters_of_the_result():
     r, all_of_it = listen_over_a_cable()
     n = r.json["network"]
     packets = re.search(r"^Network      wire under load: in ([\d,]+) packets, \S+ \w+; out ([\d,]+) packets, ", r.err, re.M)

@@ -8,7 +8,7 @@ import random
 from nights import *
 
 
-def test_a_night_against_a_real_server():
+def test_a_night_runs_against_a_real_server():
     port = free_port()
     # few queries, many repeats: on a machine that does more than this few runs are VALID
     nights = Nights(runs=2, tcpclient=os.path.abspath(TCPCLIENT), repeats=99, require="p50",
@@ -73,7 +73,7 @@ def check_gone(nights):
     wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the end of tcpclient")
 
 
-def test_the_deadline_stops_what_was_started():
+def test_the_deadline_stops_everything_that_was_started():
     nights = Nights(deadline="5s", server="bin/server", server_ready="ready")
     write(f"{nights.bin}/server", "#!/bin/sh\necho $$ >\"$FAKE/server\"\necho ready\nexec sleep 3600\n")
     write(nights.file("hang"), "")
@@ -89,7 +89,7 @@ def test_the_deadline_stops_what_was_started():
         check(not os.path.exists(f"/proc/{f.read().strip()}"), "the server is stopped")
 
 
-def test_a_clock_that_is_set_does_not_move_the_deadline():
+def test_setting_the_clock_does_not_move_the_deadline():
     nights = Nights()
     write(f"{nights.bin}/tcpclient", FAKE_CLIENT.replace("arguments=$*\n", "arguments=$*\necho 3 >\"$FAKE/day\"\n"))
     nights.queue(*valid_runs(2))
@@ -97,7 +97,7 @@ def test_a_clock_that_is_set_does_not_move_the_deadline():
     check_equal(read_text(nights.file("day")), "3\n", "the control: it was set")
 
 
-def test_runs_that_are_not_valid_are_repeated_up_to_the_limit():
+def test_invalid_runs_are_repeated_up_to_the_limit():
     nights = Nights(repeats=2)
     suspect = ({**real_result(), "verdict": "SUSPECT", "reasons": ["host-noise"]}, 3)
     invalid = ({**real_result(), "broken_law": "sums"}, 1)
@@ -124,7 +124,7 @@ def test_repeats_wait_longer_each_time():
     check_equal(read_text(nights.file("slept")).split(), ["3", "6"], "seconds slept")
 
 
-def test_a_night_without_a_server_says_refused():
+def test_a_night_without_a_server_is_inconclusive():
     nights = Nights(repeats=1, tcpclient=os.path.abspath(TCPCLIENT))
     write(nights.file("client.conf"), "target = 127.0.0.1:9\nconnections = 3\nrate = 40\nduration = 300ms\n")
     nights.run(2, "INCONCLUSIVE: run-01 was refused in 2 tries: nothing listens at the target")
@@ -143,7 +143,7 @@ def test_mail_by_sendmail_is_refused_without_new_privileges():
     check_equal((run.returncode, run.stderr), (2, ""), "the control: another mailer")
 
 
-def test_the_preflight_stops_a_night_that_cannot_be():
+def test_the_preflight_stops_an_impossible_night():
     nights = Nights()
     write(nights.file("plan"), "2")
     night, err = nights.run(3, "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code 2")
@@ -159,7 +159,7 @@ def test_an_error_is_not_a_regression():
     check_equal(err, "mkdir: disk full\nnightly.sh: aborted by an error\n", "stderr")
 
 
-def test_nights_behind_a_link_are_found():
+def test_nights_behind_a_symlink_are_found():
     nights = Nights()
     os.makedirs(nights.file("elsewhere"))
     os.symlink(nights.file("elsewhere"), nights.results)
@@ -180,7 +180,7 @@ def test_an_old_night_that_cannot_be_removed_stops_nothing():
     check("rm: not permitted" in err and "cannot remove" in err, err)
 
 
-def test_this_night_is_kept_though_the_clock_was_ahead():
+def test_this_night_is_kept_even_if_the_clock_was_ahead():
     nights = Nights(history=1, keep=3)
     os.makedirs(nights.results)
     for day in range(1, 6):
@@ -191,7 +191,7 @@ def test_this_night_is_kept_though_the_clock_was_ahead():
                 [os.path.basename(night), "2098-01-04T000000Z", "2098-01-05T000000Z"], f"kept; stderr: {err}")
 
 
-def test_many_reference_nights_are_no_message():
+def test_many_reference_nights_cause_no_message():
     """Under systemd SIGPIPE is ignored. Their names are more than a pipe holds, 64 KiB."""
     name = "n" * 200
     nights = Nights(results=name, keep=9999)
@@ -224,7 +224,7 @@ def test_old_nights_are_removed_from_a_full_disk():
     check(err.startswith("INCONCLUSIVE: first night of a series"), err)
 
 
-def test_retention_removes_old_nights_and_nothing_else():
+def test_retention_removes_only_old_nights():
     nights = Nights(history=2, keep=3)
     other = ["2001-01-01T000000Z.bak", "notes", "2001-01-01"]
     for name in other:
@@ -250,7 +250,7 @@ def test_retention_removes_old_nights_and_nothing_else():
     check_equal([name for name in other if not os.path.isdir(f"{nights.results}/{name}")], [], "removed")
 
 
-def test_mail_is_sent_only_when_a_night_is_not_pass():
+def test_mail_is_sent_only_if_a_night_does_not_pass():
     nights = Nights(runs=10, mail_to="someone@example.com", sendmail="bin/sendmail -f nobody")
     nights.queue(*valid_runs(10, 1))
     _, err = nights.run(2, "INCONCLUSIVE: first night")

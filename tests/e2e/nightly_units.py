@@ -91,7 +91,7 @@ def settings_of(unit):
     return dict(re.findall(r"^(\w+)=(.*)$", read_source("docs", unit), re.M))
 
 
-def test_what_mails_runs_without_the_restrictions_of_the_night():
+def test_mail_is_sent_without_the_restrictions_of_the_night():
     night = settings_of("tcpscaler-nightly.service")
     check_equal(night["OnFailure"], "tcpscaler-nightly-failed.service", "OnFailure=")
     check({"NoNewPrivileges", "DynamicUser"} <= night.keys(), "the control: restrictions of the night")

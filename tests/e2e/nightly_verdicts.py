@@ -28,7 +28,7 @@ def night_in_turns(factor, code, verdict):
     return nights, night, results
 
 
-def test_a_reference_is_measured_in_turns_and_judges_the_first_night():
+def test_reference_alternates_with_the_candidate_and_judges_the_first_night():
     nights, night, _ = night_in_turns(lambda who, _: 1.1 if who == "run" else 1, 1, "REGRESSION: response p50 +")
     with open(nights.file("runs")) as f:
         runs = [line.split()[:2] for line in f]
@@ -44,7 +44,7 @@ def test_a_reference_is_measured_in_turns_and_judges_the_first_night():
     night_in_turns(lambda *_: 1, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs against 8")
 
 
-def test_a_night_can_be_a_search():
+def test_a_night_may_be_a_search():
     """Its runs are capacity searches: the capacities are compared."""
     nights, noise = Nights(runs=8, reference_client="bin/reference"), random.Random(7)
     os.symlink("tcpclient", f"{nights.bin}/reference")
@@ -130,7 +130,7 @@ def test_equal_servers_are_not_flagged():
 
 
 @plain_build_only
-def test_a_night_on_a_noisy_host_concludes_at_the_percentiles_that_hold():
+def test_a_night_on_a_noisy_host_is_judged_by_the_percentiles_that_hold():
     port = free_port()
     server = echo_server(port, FAST_MS)
     nights, night = real_night(port, server, server, 0, "PASS: no metric got worse", tcpclient="bin/stalled")
@@ -179,7 +179,7 @@ def test_a_valid_run_that_cannot_decide_a_goal_is_not_repeated():
                      "at least 10,000 are needed to tell\n", client_code=3)
 
 
-def test_goals_are_those_of_the_candidate():
+def test_goals_apply_to_the_candidate():
     """The reference comes first and misses them."""
     nights = Nights(repeats=0, runs=1, reference_client="bin/reference")
     write(f"{nights.bin}/reference", FAKE_CLIENT.replace("exit \"$code\"", f"cat >&2 <<END\n{GOALS}END\nexit \"$code\""))
@@ -190,7 +190,7 @@ def test_goals_are_those_of_the_candidate():
     check_equal(names_of(night, "*-01.json"), ["reference-01.json", "run-01.json"], "runs")
 
 
-def test_the_required_percentile_goes_to_every_run():
+def test_the_required_percentile_applies_to_every_run():
     nights = Nights(require="p90")
     nights.queue(*valid_runs(2))
     nights.run(2, "INCONCLUSIVE: first night")
@@ -202,7 +202,7 @@ def test_the_required_percentile_goes_to_every_run():
         check_equal(["--require p90 " in line for line in f], [True, True, False, False], "runs with --require")
 
 
-def test_a_comparison_that_crashes_makes_no_reference():
+def test_a_crashed_comparison_makes_no_reference():
     nights = Nights()
     nights.queue(*valid_runs(2))
     first, _ = nights.run(2, "INCONCLUSIVE: first night")
@@ -263,7 +263,7 @@ def test_a_damaged_reference_night_is_left_out_and_named():
     check_equal((figures["verdict"], figures["nights"]), (("PASS", "REGRESSION")[code], 7), f"a verdict by the others: {said}")
 
 
-def test_references_without_results_are_none():
+def test_references_without_results_are_ignored():
     nights = Nights()
     for day in (1, 2):
         nights.day(day)

@@ -46,14 +46,14 @@ def check_gave_up(r, remedy, evidence):
     check("gave up: none of the first connections (--connect-window) got an answer" in r.err, r.err)
 
 
-def test_dns_to_a_server_of_another_protocol():
+def test_dns_to_a_server_of_another_protocol_is_given_up():
     with Server("--protocol", "ping") as server:
         r = run_client("-p", server.port, *MANY, "--timeout", "500ms", "127.0.0.1")
     check_gave_up(r, "the server speaks another --protocol", "(dns)")
     check(r.json["connections"]["half_open"] >= 50, f"{r.json['connections']}")
 
 
-def test_plain_queries_to_a_port_of_tls():
+def test_plain_queries_to_a_tls_port_are_given_up():
     def alert(s):
         s.recv(4096)
         s.sendall(b"\x15\x03\x03\x00\x02\x02\x0a")  # fatal, unexpected message (RFC 8446, 6)
@@ -63,13 +63,13 @@ def test_plain_queries_to_a_port_of_tls():
     check_gave_up(r, "the port expects TLS (--tls)", " closed,")
 
 
-def test_proxy_whose_backend_is_dead():
+def test_proxy_with_a_dead_backend_is_given_up():
     with tcp_server(lambda s: s.recv(4096)) as port:
         r = run_client("-p", port, *MANY, "127.0.0.1")
     check_gave_up(r, "a proxy whose backend is down", " closed,")
 
 
-def test_tls_to_a_plain_port():
+def test_tls_to_a_plain_port_is_given_up():
     with Server("--protocol", "ping") as server:
         r = run_client("-p", server.port, "--tls", "--tls-insecure", *MANY, "--connect-timeout", "500ms", "127.0.0.1")
     check_gave_up(r, "check that the port uses TLS", "(dns over TLS)")
@@ -102,7 +102,7 @@ def test_connections_that_end_are_not_replaced_before_one_is_answered():
         check_equal(r.json["connections"]["half_open"], 1, "waited for")
 
 
-def test_one_answer_lets_every_thread_go_on():
+def test_one_answer_lets_every_thread_continue():
     """The control: of the first window of two threads all but one connection end, and that one is answered late."""
     number = InTurn()
 
@@ -122,7 +122,7 @@ def test_one_answer_lets_every_thread_go_on():
     check_equal((c["attempted"], c["proven"]), (60, 41), "attempted, proven")
 
 
-def test_who_answers_late_but_in_time_is_waited_for():
+def test_server_that_answers_late_but_in_time_is_waited_for():
     """The control: every proof takes longer than a window takes to be opened."""
     server = FaultServer("--late-proof-every", 1, "--delay-ms", 700)
     r = run_client("-p", server.port, "-c", 60, "--connect-window", 20, "--timeout", "20s", "-r", 50, "-t", 1,
@@ -144,7 +144,7 @@ def test_run_whose_first_answer_comes_after_the_timeout_ends():
     check_between(r.json["connections"]["attempted"], 1 if "gave up" in r.err else 5, 5, "attempted")
 
 
-def test_one_of_the_first_window_that_answers_is_enough_to_go_on():
+def test_one_answer_in_the_first_window_is_enough_to_continue():
     """The control: of the window of 5 four stay silent, and so of the next ones."""
     number = InTurn()
 

@@ -47,7 +47,7 @@ def test_a_connection_opens_when_a_query_is_due_and_closes_when_idle():
     check_complete(r)
 
 
-def test_a_connection_that_is_never_idle_for_so_long_carries_all_queries_of_its_client():
+def test_connection_that_is_never_idle_long_enough_carries_all_queries():
     server = Server()
     r = run_on_demand(server, "-i", "100ms", "-t", 1, "--idle-close", "10m")
     sent = check_demand(r)
@@ -71,7 +71,7 @@ def test_response_time_includes_the_connect_and_the_tls_handshake():
     check(latency["response"]["min"] >= fastest, f"both are in the response time: {latency}")
 
 
-def test_queries_of_a_connection_that_fails_have_its_outcome():
+def test_queries_of_a_failed_connection_have_its_outcome():
     server = Server(port=free_port())  # an automatic one could be the source port of a connection, which meets itself
     server.stop()
     r = run_on_demand(server, "-r", 100, "-t", 1)
@@ -106,7 +106,7 @@ def check_closed_as_told(connections, told_s):
     return idle_s
 
 
-def test_connection_is_closed_as_its_server_says():
+def test_connection_is_closed_after_the_timeout_of_its_server():
     server = KeepaliveServer(lambda number: 5)  # 500 ms
     r, sent, keepalive = run_keepalive(server, "-i", "1200ms", "-t", 3)
     check_equal(keepalive, {"timeouts": sent, "none": 0, "malformed": 0, "min_s": 0.5, "max_s": 0.5,
@@ -120,7 +120,7 @@ def test_connection_is_closed_as_its_server_says():
         check(n_told > 0, f"closed as told: {r.json['connections']['outcomes']}")
 
 
-def test_shorter_idle_time_of_the_client_comes_first():
+def test_shorter_idle_time_of_the_client_takes_precedence():
     server = KeepaliveServer(lambda number: 65535)
     r, sent, keepalive = run_keepalive(server, "-i", "300ms", "-t", 1, "--idle-close", "10ms")
     check_equal(keepalive["most_common_s"], 6553.5, "timeout")

@@ -43,7 +43,7 @@ def test_a_closed_stdin_is_refused():
         check(option.partition("=")[0] in r.stderr and "Bad file descriptor" in r.stderr, r.stderr)
 
 
-def test_file_opened_by_a_client_without_stderr_gets_no_words():
+def test_a_closed_stderr_puts_no_messages_into_files():
     """If stderr is closed at the start, the result file must not get descriptor 2: the summary would be written to it."""
     with Server() as server:
         result = temp_path("result.json")
@@ -55,7 +55,7 @@ def test_file_opened_by_a_client_without_stderr_gets_no_words():
 
 # --- outputs that are one file ---
 
-def test_two_outputs_into_one_file_are_refused():
+def test_two_outputs_to_the_same_file_are_refused():
     path, symlink = temp_path("out"), temp_path("symlink")
     with open(path, "w") as f:
         f.write("precious")
@@ -78,7 +78,7 @@ def test_two_outputs_into_one_file_are_refused():
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
 
 
-def test_a_run_that_is_refused_leaves_the_old_files():
+def test_a_refused_run_keeps_the_old_files():
     """Also where that turns out when they are open: the address is in use, the start has passed."""
     paths = {option: temp_path(f"old.{option[2:]}") for option in ("--output", "--hlog", "--json", "--connections-out")}
     outputs = [word for pair in paths.items() for word in pair]
@@ -105,7 +105,7 @@ def test_dev_null_may_be_shared():
     check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
 
 
-def test_tcpreport_does_not_write_over_what_it_reads():
+def test_tcpreport_does_not_overwrite_its_input():
     with Server() as server:
         r = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
     path = temp_path("result.json")
@@ -119,7 +119,7 @@ def test_tcpreport_does_not_write_over_what_it_reads():
 
 # --- outputs that are full ---
 
-def test_a_full_disk_under_stdout_is_said():
+def test_a_full_disk_under_stdout_is_reported():
     with open("/dev/full", "w") as full:
         for program in (TCPCLIENT, TCPSERVER, TCPREPORT):
             for arguments in (["--help"], ["--version"]) + \
@@ -132,14 +132,14 @@ def test_a_full_disk_under_stdout_is_said():
                 check_equal(len(r.stderr.splitlines()), 1, f"lines: {r.stderr}")
 
 
-def test_json_that_cannot_be_written_is_said():
+def test_a_full_disk_under_the_result_is_reported():
     with Server() as server:
         r = run_command([TCPCLIENT, "-c", "2", "-r", "10", "-t", "1", "--json", "/dev/full", f"127.0.0.1:{server.port}"])
     check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
     check("--json: could not write '/dev/full'" in r.stderr, r.stderr)
 
 
-def test_a_full_disk_under_a_picture_is_said():
+def test_a_full_disk_under_a_picture_is_reported():
     """gnuplot itself ends with 0 then."""
     need_program("gnuplot")
     log = temp_path("run.hlog")
@@ -176,7 +176,7 @@ def test_tcpreport_exits_with_3_if_an_output_is_full():
             check_equal(r.stderr.count("No space left on device"), 1, f"{arguments}: {r.stderr}")
 
 
-def test_tcpreport_compare_leaves_a_file_that_it_cannot_empty():
+def test_tcpreport_compare_keeps_a_file_that_it_cannot_empty():
     result = temp_path("run.json")
     with Server() as server:
         run = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
@@ -200,7 +200,7 @@ def check_rows_missing(result, why):
     check(line and line[0].endswith(f" missing: {why}"), result.err)
 
 
-def test_errors_are_named_by_the_kernels_word():
+def test_write_errors_are_named_as_by_the_kernel():
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
         for option in ("--json", "--hlog", "--hgrm", "--connections-out"):
@@ -216,7 +216,7 @@ def test_errors_are_named_by_the_kernels_word():
         check_rows_missing(r, "Broken pipe")
 
 
-def test_a_result_that_does_not_fit_leaves_the_old_one():
+def test_a_result_that_does_not_fit_keeps_the_old_one():
     """On a file system of one page."""
     need_root()
     directory = temp_directory()
@@ -245,7 +245,7 @@ def test_a_result_that_does_not_fit_leaves_the_old_one():
 SMALL_FILES = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
 
 
-def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
+def test_a_program_killed_while_writing_keeps_the_old_result():
     result, log, path = temp_path("run.json"), temp_path("run.hlog"), temp_path("result")
     need_program("gnuplot")
     with Server() as server:
@@ -266,7 +266,7 @@ def test_a_program_that_is_killed_while_it_writes_leaves_the_old_result():
             check_equal(read_text(path), "old", f"after {argv}")
 
 
-def test_a_file_that_grows_beyond_the_limit_ends_no_run():
+def test_a_file_beyond_the_size_limit_ends_no_run():
     """'ulimit -f': the output fails as on a full disk, and the old result stays."""
     path = temp_path("result")
     with Server() as server:
@@ -294,7 +294,7 @@ def next_line(stream, words):
     raise AssertionError(f"no line with '{words}'")
 
 
-def test_a_server_whose_snapshot_is_too_large_serves_on():
+def test_a_server_whose_snapshot_is_too_large_keeps_serving():
     path = temp_path("result")
     with open(path, "w") as f:
         f.write("old")
@@ -310,7 +310,7 @@ def test_a_server_whose_snapshot_is_too_large_serves_on():
     check_equal(read_text(path), "old", "at the end")
 
 
-def test_a_killed_run_leaves_the_result_of_the_one_before():
+def test_a_killed_run_keeps_the_previous_result():
     path = temp_path("result.json")
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
@@ -324,7 +324,7 @@ def test_a_killed_run_leaves_the_result_of_the_one_before():
     check_equal(sorted(os.listdir(os.path.dirname(path))), ["result.json"], "files")
 
 
-def test_a_file_that_is_mounted_is_written_in_place():
+def test_a_mounted_file_is_written_in_place():
     """As in a container: it cannot be replaced."""
     need_root()
     path, source = temp_path("result.json"), temp_path("mounted.json")
@@ -340,7 +340,7 @@ def test_a_file_that_is_mounted_is_written_in_place():
 
 # --- what is said ---
 
-def test_quiet_says_why_it_is_not_valid():
+def test_quiet_still_prints_why_a_run_is_not_valid():
     with Server() as server:
         r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", "-o", "/dev/full", f"127.0.0.1:{server.port}")
         check_code(r, 3)

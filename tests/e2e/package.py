@@ -43,7 +43,7 @@ def test_lintian_finds_no_error():
     check_equal((r.returncode, re.findall("^E:.*", r.stdout, re.M)), (0, []), f"errors in {r.stdout}{r.stderr}")
 
 
-def test_lintian_would_find_one():
+def test_lintian_finds_a_missing_copyright():
     """The control: the same package without its copyright."""
     need_program("lintian")
     tree, deb = temp_path("tree"), temp_path("bad.deb")
@@ -77,7 +77,7 @@ def test_package_holds_what_it_should():
             check_equal(page.read(), source.read(), f"man page of {name}")
 
 
-def test_archive_holds_what_is_installed():
+def test_archive_holds_the_installed_files():
     root, prefix = temp_path("root"), temp_path("prefix")
     os.mkdir(root)
     run("tar", "-xzf", package("TGZ", ".tar.gz"), "-C", root, "--strip-components=1")
@@ -104,7 +104,7 @@ def linked_libraries():
     return {names[re.match(r"[a-z]+", library).group()] for library in re.findall(r"NEEDED +(lib\S+)", programs)}
 
 
-def test_bill_of_materials_has_the_libraries_that_the_programs_are_linked_to():
+def test_bill_of_materials_lists_the_linked_libraries():
     need_program("objdump")
     bill = read_json(f"{unpacked()}/usr/share/doc/tcpscaler/tcpscaler.spdx.json")
     linked = [r["relatedSpdxElement"] for r in bill["relationships"] if r["relationshipType"] == "DYNAMIC_LINK"]
@@ -117,7 +117,7 @@ def test_bill_of_materials_has_the_libraries_that_the_programs_are_linked_to():
         check("versionInfo" in p or p["name"] == "libc", f"the version of {p['name']}")
 
 
-def test_package_conflicts_with_those_that_have_a_tcpserver_too():
+def test_package_conflicts_with_other_packages_of_a_tcpserver():
     check_equal(run("dpkg-deb", "-f", package(), "Conflicts").stdout, "ucspi-tcp, ucspi-tcp-ipv6\n", "Conflicts")
 
 
@@ -125,7 +125,7 @@ def commands_of(script):
     return [line.replace("tcpscaler-tcpserver", "tcpserver") for line in read_text(script).splitlines() if not line.startswith("#")]
 
 
-def test_units_are_stopped_and_disabled_when_either_package_is_removed():
+def test_units_are_stopped_and_disabled_on_removal():
     control = temp_path("control")
     run("dpkg-deb", "-e", package(), control)
     ours = commands_of(f"{control}/prerm")
@@ -144,7 +144,7 @@ def dpkg(root, *arguments):
                "--force-script-chrootless", f"--log={root}/var/log/dpkg", *arguments)
 
 
-def test_what_is_installed_runs_and_is_removed_without_a_trace():
+def test_installed_programs_run_and_are_removed_without_a_trace():
     need_root()
     need_program("gnuplot", "gawk")
     root, pictures = temp_path("root"), temp_directory()
@@ -191,7 +191,7 @@ def refusal(program, *arguments):
     return run(f"{BUILD_DIR}/{program}", *arguments, "--no-such", code=None).stderr
 
 
-def test_bash_completes_every_option_and_only_values_that_are_accepted():
+def test_bash_completes_every_option_and_only_valid_values():
     n_choices = 0
     for key, program, command in each_command():
         options = options_of(key) + ([(None, "help", None, ""), (None, "version", None, "")] if command else [])
@@ -221,7 +221,7 @@ def test_bash_completes_choices():
         check_equal(complete("tcpreport", "merge", "--kind", ""), [], "--kind of another command")
 
 
-def test_zsh_reads_a_specification_of_every_option():
+def test_zsh_completes_every_option():
     need_program("zsh")
     for key, program, command in each_command():
         path = f"{unpacked()}/usr/share/zsh/vendor-completions/_{program}"

@@ -48,7 +48,7 @@ def captions(text):
     return {caption for caption in PICTURES if any(caption in figure for figure in pictures(text))}
 
 
-def test_page_is_written_where_the_end_of_children_is_ignored():
+def test_page_is_written_if_sigchld_is_ignored():
     """A parent that ignores SIGCHLD passes that on; the kernel then forgets children when they end."""
     place = drawing_place()
     with Server() as server:
@@ -104,7 +104,7 @@ class Hanging:
         return int(read_text(self.marker))
 
 
-def test_a_signal_ends_a_tcpreport_that_hangs():
+def test_a_signal_ends_a_hanging_tcpreport():
     with Server() as server:
         run = Hanging(server.port, "-t", "0.2")
         tcpreport = run.await_tcpreport()
@@ -113,7 +113,7 @@ def test_a_signal_ends_a_tcpreport_that_hangs():
     check_equal(os.listdir(run.place.temporary), [], "temporary files")
 
 
-def test_the_second_signal_waits_for_nothing():
+def test_the_second_signal_ends_the_run_at_once():
     with Server() as server:
         run = Hanging(server.port)
         wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(run.client.pid)), "the connections")
@@ -141,7 +141,7 @@ def test_missing_programs_are_refused_before_the_run():
     check_equal(server.result["accepted"], 0, "connections")
 
 
-def test_what_the_page_is_made_from_can_be_read_again():
+def test_inputs_of_the_page_must_be_regular_files():
     place, pipe = drawing_place(), temp_path("pipe")
     os.mkfifo(pipe)
     with Server() as server:
@@ -153,7 +153,7 @@ def test_what_the_page_is_made_from_can_be_read_again():
     check_equal(server.result["accepted"], 0, "connections")
 
 
-def test_failure_of_tcpreport_leaves_the_old_page():
+def test_failure_of_tcpreport_keeps_the_old_page():
     need_program("gnuplot")
     for code, words in (("echo '<html>'; exit 1", "tcpreport failed"), ("echo '<html>'; kill -9 $$", "tcpreport failed"),
                         ("echo '<html>'; exit 0", None)):

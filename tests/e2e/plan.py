@@ -5,7 +5,7 @@ and interfaces; a row per connection afterwards."""
 from namespace import *
 
 
-def test_more_connections_than_ports_are_refused_and_with_force_counted():
+def test_more_connections_than_ports_are_refused_or_counted_with_force():
     with Namespace() as namespace:
         namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=20000 20999")
         with Server(prefix=namespace.prefix, port=4242) as server:
@@ -47,7 +47,7 @@ def test_reserved_ports_are_left_out_of_the_plan():
     check("available 6, needed 7" in refused.err, refused.err)
 
 
-def test_plan_opens_nothing_and_says_all_on_stdout():
+def test_plan_opens_no_connection_and_prints_to_stdout():
     with Server() as server:
         fits = run_command([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"])
         server.stop()
@@ -68,7 +68,7 @@ def test_plan_opens_nothing_and_says_all_on_stdout():
         check(line["needed"] > int(running.read().split()[3].split("/")[1]) // 2, f"with those that run: {line}")
 
 
-def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
+def test_plan_and_refusal_keep_the_files_of_the_last_run():
     rows, result = temp_path("rows.csv"), temp_path("result.json")
     outputs = ["--output", rows, "--json", result, "127.0.0.1"]
     for path in (rows, result):
@@ -87,7 +87,7 @@ def test_files_of_the_last_run_outlive_a_plan_and_a_refusal():
         check("of yesterday" not in read_text(path), path)
 
 
-def test_servers_plan():
+def test_server_has_a_plan():
     r = run_command([*under_fd_limit(200), TCPSERVER, "--plan", "-c", "1000", "--threads", "2"])
     check_equal(r.returncode, 2, "exit code")
     check(re.search(r"^fd limit per table +200 +[\d,]+  stop$", r.stdout, re.M), r.stdout)
@@ -95,7 +95,7 @@ def test_servers_plan():
     check_equal((r.returncode, r.stderr), (0, ""), "exit code and stderr")
 
 
-def test_privileged_port_is_named_before_the_run():
+def test_privileged_port_is_refused_before_the_run():
     need_root()
     program = temp_path("tcpclient")
     shutil.copy(TCPCLIENT, program)
@@ -108,7 +108,7 @@ def test_privileged_port_is_named_before_the_run():
     check_equal(r.json["connections"]["proven"], 10, "root may")
 
 
-def test_sources_from_a_file_and_an_interface():
+def test_sources_may_come_from_a_file_or_an_interface():
     path = temp_path("sources")
     with open(path, "w") as f:
         f.write("# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")
@@ -126,7 +126,7 @@ def test_sources_from_a_file_and_an_interface():
     check("iface:nonesuch" in missing.stderr, missing.stderr)
 
 
-def test_row_per_connection_agrees_with_the_result():
+def test_rows_of_connections_agree_with_the_result():
     out = temp_path("connections.csv")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 2, "--connections-out", out,

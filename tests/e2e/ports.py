@@ -22,7 +22,7 @@ def test_plans_leave_out_the_targets_own_port():
         check_equal(r.returncode, code, f"from {source}: {r.stdout}")
 
 
-def test_a_plan_of_the_targets_port_alone_is_refused():
+def test_a_plan_with_only_the_targets_port_is_refused():
     r = run_command([TCPCLIENT, "-c", "1", "-t", "1", "--source", "127.0.0.1", "--sport", "15901", "127.0.0.1:15901"])
     check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), f"exit code, lines of {r.stderr}")
     check("--sport" in r.stderr and "15901" in r.stderr, r.stderr)
@@ -48,7 +48,7 @@ def test_a_long_list_of_reserved_ports_is_left_out():
             check_equal(r.returncode, code, f"{n} of the 2,000 other ports: {r.stdout}{r.stderr}")
 
 
-def test_automatic_ports_that_meet_the_target_are_a_counted_failure():
+def test_connection_to_itself_is_counted_as_a_failure():
     with Namespace() as namespace:
         namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40003")
         for target in "127.0.0.1:40002", "[::1]:40002":
@@ -62,7 +62,7 @@ def test_automatic_ports_that_meet_the_target_are_a_counted_failure():
             check("themselves" in r.json["diagnosis"][0]["evidence"], str(r.json["diagnosis"]))
 
 
-def test_reconnecting_leaves_a_stopped_server_its_port():
+def test_reconnecting_does_not_take_the_port_of_a_stopped_server():
     """It is in the kernel's range, and free while the server is down."""
     control = control_path()
 
@@ -108,7 +108,7 @@ def leave_time_wait(server, first, last, source, target, prefix):
 
 
 @plain_build_only
-def test_automatic_ports_follow_a_planned_run():
+def test_automatic_ports_work_after_a_planned_run():
     """With the default settings; the planned run used another address, which makes no difference to the kernel."""
     with Namespace() as ns, Server("--threads", 3, prefix=ns.prefix, port=4242) as server:
         leave_time_wait(server, 32768, 60999, "127.0.0.2", "127.0.0.1", ns.prefix)
@@ -119,7 +119,7 @@ def test_automatic_ports_follow_a_planned_run():
     check("explicitly" in r.err, r.err)
 
 
-def test_tuples_of_the_fallback_are_dealt_once_to_all_threads():
+def test_threads_share_the_fallback_tuples_without_overlap():
     """1,000 ports in TIME_WAIT, of which all are needed at once; also over IPv6, and where connections follow others."""
     for target in "127.0.0.1", "::1":
         with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
@@ -134,7 +134,7 @@ def test_tuples_of_the_fallback_are_dealt_once_to_all_threads():
                 await_closed(server)
 
 
-def test_connections_started_under_load_find_ports_too():
+def test_connections_started_under_load_also_find_ports():
     control = control_path()
     with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
         ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999")
@@ -150,7 +150,7 @@ def test_connections_started_under_load_find_ports_too():
     check_equal(r.json["connections"]["failed"], 0, f"failed; {r.err}")
 
 
-def test_time_wait_that_blocks_tuples_is_in_the_plan_and_named_by_the_run():
+def test_time_wait_that_blocks_tuples_is_planned_for_and_named():
     """Without time stamps no tuple is taken over."""
     with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
         ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999", "net.ipv4.tcp_timestamps=0",
@@ -200,7 +200,7 @@ def accept_queue(port, backlog):
     return listener
 
 
-def test_connects_that_a_full_accept_queue_drops_name_it_and_count_their_syns():
+def test_connects_dropped_by_a_full_accept_queue_name_it_and_count_syns():
     """A server with a backlog of 4 that accepts nothing; 20 clients, of which 5 find room."""
     listener = accept_queue(port := free_port(), 4)
     out = temp_path("connections.csv")
@@ -220,7 +220,7 @@ def test_connects_that_a_full_accept_queue_drops_name_it_and_count_their_syns():
     check("accept queue overflows" in line["evidence"] and "firewall" not in line["remedy"], str(line))
 
 
-def test_the_connect_window_is_that_of_all_threads_together():
+def test_the_connect_window_is_shared_by_all_threads():
     listener = accept_queue(port := free_port(), 128)
     for window, n in ((10, 10), (2, 4)):  # at least one for each thread
         client = Client("-c", 40, "-r", 10, "--threads", 4, "--connect-window", window, f"127.0.0.1:{port}")
@@ -236,7 +236,7 @@ def test_the_connect_window_is_that_of_all_threads_together():
     listener.close()
 
 
-def test_the_connect_window_stays_that_after_the_first_answer():
+def test_the_connect_window_still_holds_after_the_first_answer():
     """Until then no more are attempted at all. An answered one leaves it."""
     listener = accept_queue(port := free_port(), 128)
     client = Client("-c", 40, "-r", 10, "--threads", 1, "--connect-window", 10, f"127.0.0.1:{port}")
@@ -253,7 +253,7 @@ def test_the_connect_window_stays_that_after_the_first_answer():
     listener.close()
 
 
-def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
+def test_the_connect_rate_accumulates_no_credit_while_idle():
     out = temp_path("connections.csv")
     with Server() as server:
         r = run_client("-p", server.port, "--conn-schedule", "2.5s:2,1.5s:12", "-n", 10, "--threads", 2, "-r", 10,
@@ -265,7 +265,7 @@ def test_the_connect_rate_keeps_no_credit_while_nothing_is_to_be_opened():
         check(times[-1] - times[2] > 0.6, f"10 connections at 10/s: {times}")
 
 
-def test_link_local_addresses_have_their_interface():
+def test_link_local_addresses_keep_their_zone():
     """Two interfaces with the same addresses: without the zone the kernel cannot tell which is meant."""
     with Namespace() as ns:
         ns.run("ip", "link", "add", "one", "type", "veth", "peer", "name", "two")

@@ -16,7 +16,7 @@ def as_printed(row):
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def test_each_connection_is_served_as_its_client():
+def test_each_connection_is_counted_as_its_client():
     for version, sources in (("v1", SOURCES), ("v2", SOURCES), ("v1", "fd00::/124"), ("v2", "fd00::/124")):
         with NamingServer() as server:
             r, asked = ask_as_clients(server.port, version, "-c", 100, *SHORT, sources=sources)
@@ -32,7 +32,7 @@ def test_each_connection_is_served_as_its_client():
         check("PROXY        100 headers, 0 without a client" in server.stderr(), server.stderr())
 
 
-def test_target_of_the_other_family_gets_the_ipv4_address():
+def test_ipv6_target_is_told_the_ipv4_address_of_a_client():
     with NamingServer() as server:
         r, asked = ask_as_clients(server.port, "v1", "-c", 10, *SHORT, host="::1")
         server.stop()
@@ -49,7 +49,7 @@ def test_header_precedes_tls():
     check_equal(server.result["tls_handshakes"], 50, "handshakes")
 
 
-def test_connections_that_send_nothing_are_named_too():
+def test_connections_that_send_nothing_also_have_a_header():
     with ControlledServer() as server:
         r, asked = ask_as_clients(server.port, "v1", "-c", 20, "--prove", "no", "-t", 0.3)
         wait_for(lambda: server.stats()["accepted"] == 20, "their headers")
@@ -68,7 +68,7 @@ def test_greeting_and_messages_follow_the_header():
         check(r.json["push"]["measured"] > 0, "messages")
 
 
-def test_client_that_reconnects_is_the_same():
+def test_client_keeps_its_name_when_it_reconnects():
     with NamingServer() as server:
         r, asked = ask_as_clients(server.port, "v1", "-c", 20, "--queries-per-conn", 2, "--close", "rst", "-r", 500,
                                   "-t", 1)
@@ -87,7 +87,7 @@ def check_tested_once(server, n):
     check_equal((s["accepted"], s["refused"]), (n + 1, 0), "accepted, refused")
 
 
-def test_a_lost_server_is_tried_again_with_a_header():
+def test_lost_server_is_retried_with_a_header():
     for version in ("v1", "v2"):
         with NamingServer("--idle-timeout", "1s") as server:
             r, _ = ask_as_clients(server.port, version, "-c", 20, "-t", 3)
@@ -143,7 +143,7 @@ def test_headers_without_a_client_count_as_the_peer():
     check_equal([(row["source"], row["identity"]) for row in server.served()], [("127.0.0.1", "")] * 3, "rows")
 
 
-def test_header_may_come_byte_by_byte_with_data_behind_it():
+def test_header_may_arrive_byte_by_byte_followed_by_data():
     header = b"PROXY TCP4 10.9.8.7 127.0.0.1 6543 53\r\n"
     with NamingServer() as server, server.connect() as s:
         for byte in header[:-1]:
@@ -164,7 +164,7 @@ def refusals(server):
     return named
 
 
-def test_wrong_missing_and_late_headers_are_told_apart():
+def test_wrong_missing_and_late_headers_are_counted_separately():
     with NamingServer() as server:
         for text in (b"GET / HTTP/1.1\r\n", b"PROXY TCP4 1.2.3.4\r\n", SIGNATURE + b"\x31", b"PROXY " + 120 * b"x"):
             s = server.connect()

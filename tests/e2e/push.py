@@ -111,7 +111,7 @@ def test_round_robin_is_even_and_random_is_uniform():
     check_between(chi_square(random), 13, 120, f"chi-square of {sorted(random)}")
 
 
-def test_interrupted_listener_has_read_to_the_end():
+def test_interrupted_listener_reads_to_the_end():
     with Server("--push", 2000) as server:
         client = Client("-p", server.port, "-c", 20, "--protocol", "listen", "--stats-interval", "100ms",
                         "127.0.0.1")
@@ -163,7 +163,7 @@ def run_whose_server_comes_back():
     return r, again.result
 
 
-def test_subscribers_come_back_with_the_server():
+def test_subscribers_return_when_the_server_restarts():
     """Killed and restarted on its port: sequence numbers restart, and no message counts as lost or duplicate."""
     r, again = run_whose_server_comes_back()
     check_equal(r.json["broken_law"], None, "the program's own check")
@@ -214,14 +214,14 @@ def check_missed_are_beyond(r, p):
     check_equal(response["p90"], "beyond", "a percentile among them")
 
 
-def test_server_without_faults_raises_no_doubt_about_messages():
+def test_server_without_faults_raises_no_doubt():
     r, p, did = check_faults()
     check_nothing_missing(p)
     check_equal(received(p), did["good"], "good ones")
     check("push-lost" not in r.json["reasons"] and "clocks-disagree" not in r.json["reasons"], r.err)
 
 
-def test_what_is_no_message_ends_its_connection():
+def test_invalid_message_ends_its_connection():
     r, p, did = check_faults("--malformed-every", 5)
     ends = r.json["connections"]["outcomes"]
     check_equal(p["damaged"], ends.get("protocol/malformed reply", 0), "one on each connection that ended for it")
@@ -230,7 +230,7 @@ def test_what_is_no_message_ends_its_connection():
         check_equal(ends, {"protocol/malformed reply": 5}, "outcomes")
 
 
-def test_message_cut_off_at_the_end_is_found():
+def test_truncated_last_message_is_detected():
     for n_bytes in (1, pushserver.HEADER_BYTES, 511):
         _, p, did = check_faults("--cut", n_bytes, connections=3)
         check_equal((p["damaged"], p["lost"], did["cut"]), (3, 0, 3), f"cut after {n_bytes} bytes")
@@ -249,7 +249,7 @@ def test_clocks_of_two_hosts_are_compared_and_their_difference_is_shown():
 
 
 @needs_own_fd_tables
-def test_time_namespace_is_another_clock():
+def test_time_namespace_counts_as_another_clock():
     need_root()
     apart = ("unshare", "--time", "--monotonic", "100000", "--")
     if subprocess.run([*apart, "true"], capture_output=True).returncode != 0:
@@ -280,7 +280,7 @@ def read_to_the_end(s):
     return b"".join(parts)
 
 
-def test_any_client_can_subscribe_and_half_close():
+def test_any_client_may_subscribe_and_half_close():
     with Server("--push", 1000, "--sndbuf", 0) as server:  # room for everything pushed
         with socket.create_connection(("127.0.0.1", server.port)) as idle, subscribe(server) as s:
             time.sleep(0.5)

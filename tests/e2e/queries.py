@@ -48,7 +48,7 @@ def uses(connections):
     return [counts[question(*line).hex()] for line in LINES]
 
 
-def test_lines_are_asked_evenly():
+def test_lines_are_queried_evenly():
     _, connections = asked("--threads", 2, "--arrival", "constant")
     check_equal(set(uses(connections)), {10}, "1,000 queries of 100 lines by two threads")
     r, connections = asked("--threads", 3)
@@ -58,18 +58,18 @@ def test_lines_are_asked_evenly():
     check("dns, 100 questions," in r.err, "the summary says how many")
 
 
-def test_one_connection_asks_the_lines_in_their_order():
+def test_one_connection_queries_the_lines_in_order():
     _, [of_one] = asked("-c", 1, "-t", 0.25, "--arrival", "constant")
     check_equal(of_one[1:], [question(*LINES[i % 100]).hex() for i in range(250)], "questions")
 
 
-def test_same_seed_asks_the_same_on_the_same_connections():
+def test_same_seed_sends_the_same_queries_on_the_same_connections():
     runs = [sorted(asked("-s", seed, "--threads", 2, "-t", 0.5)[1]) for seed in (5, 5, 6)]
     check(runs[0] == runs[1], "the same questions in the same order")
     check(runs[0] != runs[2], "the control: another seed, other questions")
 
 
-def test_file_may_come_from_stdin_and_lines_may_lack_a_type():
+def test_query_file_may_be_stdin_and_lines_may_omit_the_type():
     log = temp_path("log")
     server = FaultServer("--log", log)
     r = run_client("-p", server.port, "-c", 2, "-r", 100, "-t", 0.5, "--query-file", "-", "--qtype", "MX",

@@ -145,7 +145,7 @@ RECIPES = {
 }
 
 
-def test_recipes_give_what_the_rows_say():
+def test_recipes_agree_with_the_rows():
     need_program("gnuplot", "awk", "python3")
     found = sections(read_source("docs", "recipes.md"))
     check_equal(list(found), list(RECIPES), "recipes")

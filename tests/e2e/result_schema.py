@@ -135,7 +135,7 @@ def changed(result):
     return wrong
 
 
-def test_results_are_as_the_schema_says():
+def test_results_match_the_schema():
     results = real_results()
     results["merged"] = merged(results["full"], results["losses"])
     results["merged at a moment"] = merged(results["at a moment"], results["full"])

@@ -6,7 +6,7 @@ import glob
 from harness import *
 
 
-def test_reader_that_goes_away_stops_the_rows_not_the_run():
+def test_run_continues_when_the_reader_of_its_rows_goes_away():
     with Server() as server:
         reading, writing = os.pipe()
         client = Client("-p", server.port, "-c", 10, "-r", 2000, "-t", 2, "-R", "127.0.0.1",
@@ -24,7 +24,7 @@ def test_reader_that_goes_away_stops_the_rows_not_the_run():
     check("Broken pipe" in r.err, "the summary says why")
 
 
-def test_full_disk_stops_the_rows_not_the_run():
+def test_run_continues_when_the_disk_is_full():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 1, "-o", "/dev/full",
                        "127.0.0.1")
@@ -88,7 +88,7 @@ def lags_beside_readers():
 
 
 @measures_time
-def test_slow_reader_delays_no_query_and_every_missing_row_is_counted():
+def test_slow_reader_delays_no_query_and_missing_rows_are_counted():
     quick, slow = lags_beside_readers()
     with stall_may_spoil():
         # p99: a wait for the reader now and then; unit/measure/rows_output has tests of short ones
@@ -113,7 +113,7 @@ def test_rows_lost_to_a_full_ring_are_counted_and_make_the_run_suspect():
 
 
 @plain_build_only
-def test_rows_that_must_not_be_lost_make_the_queries_wait_and_that_is_said():
+def test_rows_that_must_not_be_lost_delay_queries_and_the_verdict_says_so():
     """The same with --raw-full block: every row, and queries that are late for it."""
     with Server() as server:
         r = slow_reader_run(server, 400000, "--raw-full", "block", "--timeout", "30s", wait=lambda _: time.sleep(4))
@@ -149,7 +149,7 @@ def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
     check(output["dropped_rows"] > 0, "rows missing")
 
 
-def test_signals_after_the_run_cost_no_report():
+def test_signals_after_the_run_do_not_cost_the_report():
     """All queries are answered, but nobody reads the rows: SIGHUP changes nothing, SIGINT ends the wait and keeps the report."""
     reading, writing = os.pipe()
     with Server() as server:
@@ -172,7 +172,7 @@ def test_signals_after_the_run_cost_no_report():
     check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows")
 
 
-def test_sample_of_the_rows_has_whole_queries_and_counts_the_others():
+def test_sampled_rows_have_whole_queries_and_the_others_are_counted():
     with Server() as server:
         runs = [run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "-R", "--sample", share,
                            "127.0.0.1") for share in ("1/10", "1/1")]

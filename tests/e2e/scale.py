@@ -22,14 +22,14 @@ def run_of_ten_thousand():
 
 
 @measures_time
-def test_ten_thousand_connections_at_twenty_thousand_queries_per_second():
+def test_ten_thousand_connections_carry_twenty_thousand_queries_per_second():
     connect_s, achieved = run_of_ten_thousand()
     with stall_may_spoil():
         check(connect_s < 2, f"connecting took {connect_s} s")
         check(achieved > 0.999, f"part of the schedule that was kept: {achieved}")
 
 
-def test_hundred_thousand_connections_under_an_fd_limit_of_twenty_thousand():
+def test_hundred_thousand_connections_fit_under_an_fd_limit_of_twenty_thousand():
     limit = 20000
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < limit:
         skip(f"the hard fd limit is below {limit}")

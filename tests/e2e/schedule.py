@@ -31,7 +31,7 @@ def most_in_10_ms(due_s):
 STEP = "2\n2000 50\n2000 400\n"
 
 
-def test_step_of_the_predecessors_input():
+def test_steps_of_the_predecessors_input_are_kept():
     r, due_s = scheduled_run("--stdin", text=STEP)
     rates = rate_between(due_s, 0, 1.99), rate_between(due_s, 2, 3.99)
     print(f"     50 -> 400 q/s: {rates[0]:.1f}, {rates[1]:.1f}")
@@ -43,7 +43,7 @@ def test_step_of_the_predecessors_input():
     check("on a schedule" in r.err, "in the summary")
 
 
-def test_interrupted_schedule_requested_what_had_become_due():
+def test_interrupted_schedule_requested_what_was_due():
     with Server() as server:
         client = Client("-c", 5, "--schedule", "1h:50,1h:5000", "--stats-interval", "200ms",
                         f"127.0.0.1:{server.port}")
@@ -63,7 +63,7 @@ def fitted_slope(due_s):
 
 
 @plain_build_only
-def test_slope_of_the_predecessors_input():
+def test_slopes_of_the_predecessors_input_are_kept():
     _, due_s = scheduled_run("--stdin-rateslope", "-r", 500, text="1\n6000 42\n")
     print(f"     +42 q/s/s: {fitted_slope(due_s):.2f}")
     check_between(fitted_slope(due_s), 42 * 0.98, 42 * 1.02, "slope")
@@ -71,7 +71,7 @@ def test_slope_of_the_predecessors_input():
     check_between(fitted_slope(flat_s), -0.84, 0.84, "the control: no slope")
 
 
-def test_slope_below_zero_stays_there_until_it_is_lifted():
+def test_rate_stays_zero_while_a_slope_is_below_zero():
     r, due_s = scheduled_run("--stdin-rateslope", "-r", 200, text="3\n1000 -400\n1000 -50\n1000 300\n")
     check_equal(len([at for at in due_s if 0.51 < at < 1.99]), 0, "queries while the rate is 0")
     check_between(len([at for at in due_s if at <= 0.51]), 49, 51, "queries down to 0")
@@ -79,7 +79,7 @@ def test_slope_below_zero_stays_there_until_it_is_lifted():
     check_equal(r.json["rate"]["duration_s"], 3, "duration")
 
 
-def test_forms_say_the_same():
+def test_schedule_forms_are_equivalent():
     path = temp_path("steps")
     with open(path, "w") as f:
         f.write("1s:50 # slowly\n1s:400\n")
@@ -154,7 +154,7 @@ def most_off_the_schedule(r):
 
 
 @measures_time
-def test_connections_of_a_schedule_are_punctual():
+def test_connection_schedule_is_punctual():
     # 20 queries per second of each: (100 + 300) / 2 + 300 + 300 / 2 connection seconds
     for loop, least in ("open", 0.99 * 20 * 650), ("closed", 0.7 * 20 * 650):
         r = run_with_population("-i", "50ms", "--loop", loop)
@@ -165,7 +165,7 @@ def test_connections_of_a_schedule_are_punctual():
             check_between(r.json["connections"]["wanted_at_end"], 0, 6, "wanted at the end: the last look comes 10 ms before it")
 
 
-def test_queries_that_became_due_in_a_pause_leave_together():
+def test_queries_due_during_a_pause_are_sent_together():
     """100,000 fell due while the client was stopped, 50 of each connection: a write each, or two, not one for each query."""
     with Namespace() as ns, Server(prefix=ns.prefix) as server:
         client = Client("-p", server.port, "-c", 2000, "--schedule", "1s:100,1s:100000,3s:1", "--threads", 1, "--timeout",
@@ -190,14 +190,14 @@ def test_connections_follow_a_schedule():
     check("on a schedule" in r.err, "in the summary")
 
 
-def test_connections_of_a_schedule_in_a_closed_loop():
+def test_connection_schedule_works_in_a_closed_loop():
     r = run_with_population("-i", "50ms", "--loop", "closed")
     q = r.json["queries"]
     check_equal(q["answered"] + q["cancelled"], q["sent"], "answered")
     check(q["scheduled"] <= 1.01 * 20 * 650, f"queries: {q['scheduled']}")
 
 
-def test_progress_compares_what_was_sent_with_what_was_due_since_the_last_line():
+def test_progress_compares_sent_with_due_since_the_last_line():
     """A step between two lines: neither the rate before it nor the one after it is what was due."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 20, "--schedule", "1.3s:200,1.7s:2000", "--arrival", "constant",
@@ -225,7 +225,7 @@ def apart(arrivals):
     return [i for i in range(len(arrivals)) if not {i - 1, i} & close]
 
 
-def test_the_same_seed_is_the_same_schedule_with_any_number_of_threads():
+def test_same_seed_gives_the_same_schedule_with_any_number_of_threads():
     """Rows have microseconds, rounded: an instant may differ by two."""
     for arguments in ((), ("--arrival", "constant", "--select", "round-robin")):
         one = arrivals_by(1, *arguments)

@@ -29,7 +29,7 @@ def get(path, target):
 
 # --- the share of a source ---
 
-def test_source_gets_its_share_on_all_threads_together():
+def test_limit_per_source_holds_across_threads():
     control = temp_path("control")
     with Server("--threads", 4, "--max-connections-per-source", SHARE, "--control", "unix:" + control) as server:
         greedy = connect_many(server, 20, "127.0.0.2")
@@ -65,7 +65,7 @@ def datagram_arrives(source, to):
             return False
 
 
-def test_source_of_ipv6_is_its_first_64_bits():
+def test_ipv6_source_is_its_first_64_bits():
     need_root()
     if not os.path.exists("/proc/net/if_inet6"):
         skip("no IPv6 here")
@@ -82,7 +82,7 @@ def test_source_of_ipv6_is_its_first_64_bits():
     check_equal(refusals(server.result), [0, 1, 0, 0], "refused")
 
 
-def test_a_share_is_free_again_however_a_connection_ended():
+def test_place_is_freed_however_a_connection_ended():
     control = temp_path("control")
     # more than the connections of one run, fewer than those of all
     with Server("--threads", 2, "--max-connections-per-source", 450, "--control", "unix:" + control) as server:
@@ -99,7 +99,7 @@ def test_a_share_is_free_again_however_a_connection_ended():
         check(server.result["accepted"] > 2 * 450, f"{server.result['accepted']} accepted")
 
 
-def test_reasons_of_refusals_are_told_apart():
+def test_refusals_are_counted_by_reason():
     # of one thread: two that accept the last one at the same moment may both serve
     with Server("--threads", 1, "--max-connections", 8, "--max-connections-per-source", SHARE) as server:
         served = [connect_many(server, 7, source) for source in ("127.0.0.2", "127.0.0.3")]
@@ -145,7 +145,7 @@ def ping_pong(s, seconds):
     return True
 
 
-def test_who_says_nothing_and_who_reads_nothing_is_closed():
+def test_peers_that_send_nothing_or_read_nothing_are_closed():
     with Server("--threads", 1, "--idle-timeout", "1s") as server:
         begin = time.monotonic()
         silent, stuffed = connect(server), connect(server)
@@ -161,14 +161,14 @@ def test_who_says_nothing_and_who_reads_nothing_is_closed():
         check_equal(server.result["active"], 1, "active at the end")
 
 
-def test_handshake_that_does_not_begin_is_given_up():
+def test_handshake_that_does_not_begin_times_out():
     with serve_with(Authority().sign(), "--idle-timeout", "300ms") as server:
         check(ends_within(connect(server), 60), "closed")
         server.stop()
     check_equal(server.result["closed"], {"tls/timed out": 1}, "closed")
 
 
-def test_without_the_option_nobody_is_closed():
+def test_idle_peers_are_kept_without_the_option():
     with Server() as server:
         s = connect(server)
         check(not ends_within(s, 1.5), "open")
@@ -194,7 +194,7 @@ def directory_of_nobody():
 
 
 @plain_build_only  # ThreadSanitizer has started a thread before
-def test_user_is_another_one_for_good_on_every_thread():
+def test_user_is_changed_for_good_on_every_thread():
     need_root()
     need_program("setpriv")
     directory = directory_of_nobody()
@@ -222,7 +222,7 @@ def test_user_is_another_one_for_good_on_every_thread():
 
 
 @plain_build_only
-def test_nothing_can_be_gained_without_user_either():
+def test_privileges_cannot_be_regained_without_user():
     with Server() as server:
         check_equal({status["NoNewPrivs"] for status in statuses(server.pid)}, {"1"}, "NoNewPrivs")
 
@@ -233,7 +233,7 @@ def start_fails(*arguments, contains, prefix=()):
     check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
 
 
-def test_user_who_cannot_be_had_or_not_for_good_stops_it():
+def test_server_stops_if_the_user_cannot_be_changed_for_good():
     need_root()
     need_program("setpriv")
     for user, contains in (("root", "other than root"), ("no-such-user", "no such user"), ("nobody:no-such", "no such group"),

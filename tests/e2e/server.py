@@ -46,7 +46,7 @@ def open_connections(server, n):
     return opened
 
 
-def test_peak_is_exact_however_short_it_was():
+def test_peak_is_exact_however_short():
     for threads in (1, 2, 3):
         with Server("--threads", threads) as server:
             for s in open_connections(server, 30):
@@ -68,7 +68,7 @@ def test_connections_that_ended_before_the_server_stopped_are_not_active():
     check_equal(r["bytes_received"], 50 + 40 * 100, "bytes of all of them")
 
 
-def test_connections_that_have_sent_are_not_idle_after_the_server_stood_still():
+def test_active_connections_are_not_idle_after_a_stall_of_the_server():
     with Server("--idle-timeout", "2s") as server:
         opened = open_connections(server, 20)
         suspend(server.process)
@@ -174,7 +174,7 @@ def test_reader_that_returns_gets_everything():
         check_equal(receive(s, 5), b"again", "and it is read again")
 
 
-def test_flood_of_small_messages():
+def test_flood_of_small_messages_disturbs_nobody():
     need_program("nc")
     with Server() as server:
         flood = spawn(["sh", "-c", "while :; do echo aloha; done | nc 127.0.0.1 "
@@ -232,7 +232,7 @@ def test_reading_is_not_rearmed_for_every_message():
         check(calls["recvfrom"] > 10 * (3 * 20 + 20), f"the control: there was much to rearm for: {calls}")
 
 
-def test_stats_lines_and_summary():
+def test_stats_lines_and_summary_are_printed():
     with Server("--stats-interval", "200ms") as server:
         client = Client("-p", server.port, "-c", 10, "-r", 100, "127.0.0.1")
         wait_for(lambda: re.search(r"tcpserver: \d+\.\d s, 10 active, .* accepted/s", server.stderr()), "its line")

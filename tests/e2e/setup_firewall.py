@@ -94,7 +94,7 @@ def test_apply_leaves_a_host_with_a_stateful_firewall_reachable():
         check_same(everything(host), before, "after --revert")
 
 
-def test_notrack_does_what_it_says_with_a_stateless_firewall():
+def test_notrack_works_with_a_stateless_firewall():
     os.chdir(temp_directory())
     with two_hosts(STATELESS) as (host, peer):
         before = everything(host)
@@ -104,7 +104,7 @@ def test_notrack_does_what_it_says_with_a_stateless_firewall():
         check_same(everything(host), before, "after --revert")
 
 
-def test_rules_that_need_connection_state_are_found():
+def test_rules_that_need_connection_state_are_detected():
     need_program("nft", "iptables", "ip6tables-legacy")
     nft = "nft add table inet f; nft add chain inet f c '{ type %s hook %s priority %s; }'; nft add rule inet f c '%s'"
     with_state = [nft % ("filter", "input", "0", "ct state vmap { established : accept }"),
@@ -134,7 +134,7 @@ def test_notrack_refuses_the_port_of_ssh():
         script(namespace, SERVER, "--dry-run", "--notrack", "--port", "22", env={"SSH_CONNECTION": ""})
 
 
-def test_sources_refuse_the_other_end_of_ssh():
+def test_sources_refuse_the_address_of_the_ssh_client():
     sources = {"IPv4": ("10.77.0.1-3", "10.77.0.0/24"), "IPv6": ("fd77:0:0::2", "fd77::/64")}
     with two_hosts(STATELESS) as (host, peer):
         before = everything(host)
@@ -168,7 +168,7 @@ with socket.create_connection(("10.77.0.1", 4242)):
 """
 
 
-def test_sessions_of_an_sshd_that_does_not_listen_are_found():
+def test_ssh_sessions_are_found_if_sshd_does_not_listen():
     """sudo has dropped SSH_CONNECTION."""
     sshd = os.path.join(temp_directory(), "sshd-session")
     shutil.copy(shutil.which("sleep"), sshd)
@@ -190,7 +190,7 @@ def test_sessions_of_an_sshd_that_does_not_listen_are_found():
         check_same(everything(host), before, "after the refusals")
 
 
-def test_options_that_could_cut_off_ssh_need_what_finds_it():
+def test_options_that_could_cut_off_ssh_need_the_tool_that_finds_it():
     env = {"SSH_CONNECTION": "", **path_without("ss")}
     with Namespace() as namespace:
         for path, *options in ((SERVER, "--notrack"), (CLIENT, "--sources", "10.77.0.0/24", "--dev", "lo")):
@@ -226,7 +226,7 @@ def without_nft():
     return {"PATH": directory + ":/usr/bin:/bin"}
 
 
-def test_iptables_gets_rules_for_both_families_and_loses_them_again():
+def test_iptables_rules_are_added_for_both_families_and_removed():
     need_program("iptables", "ip6tables")
     env = without_nft()
     if shutil.which("nft", path="/usr/bin:/bin"):

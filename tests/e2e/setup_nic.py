@@ -77,7 +77,7 @@ def test_interrupts_of_one_card_are_spread_over_its_node():
             check_same(host.everything(), before, f"{name}, after --revert")
 
 
-def test_interrupt_that_is_gone_does_not_stop_revert():
+def test_missing_interrupt_does_not_stop_revert():
     with nic_host() as host:
         script(host, SERVER, "--apply", "--irq", "eth1")
         shutil.rmtree(host.path("proc/irq/31"))
@@ -130,7 +130,7 @@ esac
 """
 
 
-def test_rings_are_as_large_as_the_card_has_them():
+def test_rings_are_set_to_the_maximum_of_the_card():
     directory, rings = temp_path("bin"), temp_path("rings")
     for path in (directory, rings):
         os.mkdir(path)
@@ -204,7 +204,7 @@ def test_neighbours_and_conntrack_chains_are_sized():
         check_same(host.everything(), before, "after --revert")
 
 
-def test_limits_of_logins_and_services_never_pass_those_of_the_kernel():
+def test_limits_of_logins_and_services_never_exceed_those_of_the_kernel():
     with Host() as host:
         before = host.everything()
         script(host, SERVER, "--apply", "--limits", code=2)
@@ -224,7 +224,7 @@ def test_limits_of_logins_and_services_never_pass_those_of_the_kernel():
         check_same(host.everything(), before, "after a reboot and --revert")
 
 
-def test_limits_that_count_are_those_of_the_script_that_needs_more():
+def test_higher_limits_of_the_two_scripts_apply():
     for scripts in ((SERVER, CLIENT), (CLIENT, SERVER)):
         with Host() as host:
             before = host.everything()

@@ -6,7 +6,7 @@ from pathlib import Path
 from setup_host import *
 
 
-def test_persisted_sysctls_are_taken_back_before_and_after_a_reboot():
+def test_persisted_sysctls_are_reverted_before_and_after_a_reboot():
     for reboots, family in ((0, "IPv4"), (1, "IPv6"), (2, "IPv4")):
         with Host() as host:
             host.write("etc/sysctl.d/90-tcpscaler-setup-client.conf", "# somebody's\nnet.core.somaxconn = 5000\n")
@@ -29,7 +29,7 @@ def test_persisted_sysctls_are_taken_back_before_and_after_a_reboot():
             check_same(host.everything(), before, f"after {reboots} reboots, {family}")
 
 
-def test_a_script_that_has_nothing_to_persist_leaves_the_others_file_alone():
+def test_script_with_nothing_to_persist_keeps_the_file_of_the_other():
     with Host() as host:
         small = ("--apply", "--connections", "1")
         script(host, CLIENT, *small)
@@ -43,7 +43,7 @@ def test_a_script_that_has_nothing_to_persist_leaves_the_others_file_alone():
         check_equal(file.read_text(), before, "the server's file")
 
 
-def test_what_is_persisted_stays_so_without_the_state():
+def test_persisted_values_stay_without_the_state():
     with Host() as host:
         apply(host, SERVER, "--persist")
         file = Path(host.path("etc/sysctl.d/90-tcpscaler-setup-server.conf"))
@@ -54,7 +54,7 @@ def test_what_is_persisted_stays_so_without_the_state():
         check_equal(file.read_text(), before, "the file")
 
 
-def test_what_is_persisted_is_not_reverted_by_a_timer():
+def test_persisted_values_are_not_reverted_by_a_timer():
     with Host() as host:
         apply(host, SERVER, "--persist")
         r = script(host, SERVER, "--apply", "--revert-after", "1h", code=2)
@@ -63,7 +63,7 @@ def test_what_is_persisted_is_not_reverted_by_a_timer():
         revert(host, CLIENT)
 
 
-def test_persist_adopts_what_was_applied_without():
+def test_persist_adopts_what_was_applied_without_it():
     with Host() as host:
         before = host.everything()
         apply(host, CLIENT)

@@ -37,7 +37,7 @@ def test_both_scripts_on_one_host_in_every_order_leave_no_trace():
             check_same(host.everything(), before, what)
 
 
-def test_value_that_the_other_script_raised_is_restored_by_the_last_of_both():
+def test_value_raised_by_both_scripts_is_restored_by_the_last_revert():
     """The first one to apply needs less than the second; the second to apply needs less than the first."""
     for first in (SERVER, CLIENT):
         with Host() as host:
@@ -50,7 +50,7 @@ def test_value_that_the_other_script_raised_is_restored_by_the_last_of_both():
             check_same(host.everything(), before, f"{first} first")
 
 
-def test_states_of_one_directory_know_each_other():
+def test_states_in_one_directory_know_each_other():
     directory = temp_path("states")
     os.mkdir(directory)
     with Host() as host:
@@ -73,7 +73,7 @@ def test_directories_made_for_the_state_are_removed():
     check(not os.path.exists(top), f"{top} is gone")
 
 
-def test_rules_addresses_and_routes_that_others_removed_do_not_stop_revert():
+def test_rules_addresses_and_routes_removed_by_others_do_not_stop_revert():
     removals = {"IPv4": ("ip addr del 10.9.9.1/32 dev lo", "ip route del local 10.50.0.0/16"),
                 "IPv6": ("ip -6 addr del 2001:db8::1/128 dev lo", "ip -6 route del local fd50::/48 dev lo")}
     for family, commands in removals.items():
@@ -102,7 +102,7 @@ def test_revert_without_the_tool_that_finds_a_change_keeps_the_state():
         check_same(host.everything(), before, "after --revert")
 
 
-def test_address_that_somebody_else_took_over_stays():
+def test_address_taken_over_by_somebody_else_stays():
     with Host() as host:
         apply(host, CLIENT)
         host.run("ip", "addr", "del", "10.9.9.1/32", "dev", "lo")
@@ -111,7 +111,7 @@ def test_address_that_somebody_else_took_over_stays():
         check(any("inet 10.9.9.1/24" in line for line in network(host)), "the address of somebody else")
 
 
-def test_values_that_are_gone_do_not_stop_revert():
+def test_missing_values_do_not_stop_revert():
     with Host() as host:
         apply(host, SERVER)
         os.remove(host.path("proc/sys/net/netfilter/nf_conntrack_max"))  # as when a module is unloaded
@@ -171,7 +171,7 @@ def test_revert_of_the_server_killed_at_every_write_is_finished_by_the_next():
 
 
 @plain_build_only
-def test_scripts_killed_at_commands_they_start_leave_no_trace():
+def test_scripts_killed_while_starting_commands_leave_no_trace():
     need_strace()
     for mode in ("--apply", "--revert"):
         check(kill_points(CLIENT, mode, "clone", 23) > 50, f"commands of {mode}")
@@ -203,7 +203,7 @@ def opened_for_a_reader(fifo, process, err):
     return wait_for(look, f"a reader of {fifo}")
 
 
-def test_apply_on_a_full_disk_is_undone_and_goes_on():
+def test_apply_on_a_full_disk_is_undone_and_can_be_repeated():
     """There is a page for the lock and one for the state: an entry is cut short."""
     need_program("mount")
     with Host() as host:
@@ -226,7 +226,7 @@ def test_apply_on_a_full_disk_is_undone_and_goes_on():
         check_same(host.everything(), before, "after --apply went on, and --revert")
 
 
-def test_entry_that_was_cut_short_changes_nothing():
+def test_truncated_entry_changes_nothing():
     with Host() as host:
         before = host.everything()
         apply(host, SERVER)
@@ -259,7 +259,7 @@ def test_revert_that_waited_for_persist_undoes_it():
         check_same(host.everything(), before, "after --revert")
 
 
-def test_who_waits_for_another_says_for_whom():
+def test_waiting_script_names_what_it_waits_for():
     need_program("flock", "pgrep")
     with Host() as host:
         somaxconn = host.path("proc/sys/net/core/somaxconn")

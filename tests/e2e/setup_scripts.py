@@ -55,7 +55,7 @@ def test_client_setup_with_sources_applied_twice_and_reverted_leaves_no_trace():
         check_same(everything(namespace), before, "after --revert")
 
 
-def test_ports_that_need_no_privileges_stay_so():
+def test_unprivileged_ports_stay_unprivileged():
     need_program("nft", "ip", "sysctl")
     with Namespace() as namespace:
         namespace.run("sysctl", "-w", "net.ipv4.ip_unprivileged_port_start=0")  # as in a container
@@ -165,7 +165,7 @@ def wanted(path, connections):
     return {line.split()[0]: int(line.split()[2]) for line in r.stdout.splitlines()[1:] if line.startswith("fs.")}
 
 
-def test_what_the_scripts_set_is_enough_for_the_plan_of_as_many():
+def test_tuned_host_passes_the_plan_for_as_many_connections():
     """Of the sysctls that stop a plan; they belong to the machine, so nothing is applied."""
     client = (TCPCLIENT, "--source", "127.0.0.2-127.0.0.60", "127.0.0.1")
     for fd_limit in (1024, 20000):

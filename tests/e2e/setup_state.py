@@ -4,7 +4,7 @@
 from setup_host import *
 
 
-def test_nobody_undoes_what_is_anothers():
+def test_changes_of_another_owner_are_not_undone():
     need_program("nft", "ip", "sysctl")
     state = temp_path("state")
     with Namespace() as namespace:
@@ -25,7 +25,7 @@ def test_nobody_undoes_what_is_anothers():
         script(namespace, SERVER, "--revert", *common)
 
 
-def test_persist_takes_over_nothing_of_another_owner():
+def test_persist_takes_nothing_over_from_another_owner():
     with Host() as host:
         before = host.everything()
         script(host, SERVER, "--apply", "--owner", "alice")
@@ -39,7 +39,7 @@ def test_persist_takes_over_nothing_of_another_owner():
         check(applied != before and host.value("net.core.somaxconn") == SYSCTLS["net/core/somaxconn"], "reverted by its owner")
 
 
-def test_part_of_a_state_that_was_being_written_is_no_state():
+def test_partly_written_state_is_ignored():
     need_program("nft", "ip", "sysctl")
     state = temp_path("state")
     with Namespace() as namespace:
@@ -51,7 +51,7 @@ def test_part_of_a_state_that_was_being_written_is_no_state():
         check_same(everything(namespace), before, "after --revert")
 
 
-def test_revert_that_was_cut_short_is_finished_by_the_next():
+def test_interrupted_revert_is_finished_by_the_next():
     need_program("nft", "ip", "sysctl")
     state = temp_path("state")
     with Namespace() as namespace:
@@ -102,7 +102,7 @@ def unsafe_states(directory, victim):
             ("by a link of somebody else", os.path.join(link_of_others, "state"), "is not owned by root"))
 
 
-def test_state_that_others_could_have_made_is_refused():
+def test_state_that_others_could_have_written_is_refused():
     need_root()
     directory = temp_path("states")
     os.mkdir(directory)
@@ -125,7 +125,7 @@ def test_state_that_others_could_have_made_is_refused():
         check(not os.path.exists(victim), "the file that the state says is new")
 
 
-def test_state_in_a_path_with_blanks_quotes_and_a_link_of_root():
+def test_state_path_may_have_blanks_quotes_and_a_symlink_of_root():
     need_root()
     directory = temp_path("it's a $(state)")
     link = temp_path("link")

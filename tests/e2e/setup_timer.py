@@ -48,7 +48,7 @@ def reverts_by_itself(seconds):
     return True
 
 
-def test_host_reverts_by_itself_when_all_have_gone():
+def test_host_reverts_by_itself_when_everybody_has_left():
     with_time_to_look("a timer waits", reverts_by_itself)
 
 
@@ -73,7 +73,7 @@ def time_begins_anew(seconds):
     return True
 
 
-def test_revert_ends_the_timer_and_apply_begins_its_time_anew():
+def test_revert_stops_the_timer_and_apply_restarts_it():
     with_time_to_look("applied again before the time", time_begins_anew)
 
 

@@ -12,7 +12,7 @@ def check_sound(r):
     check_conservation(r)
 
 
-def test_proofs_that_time_out_while_others_connect_are_counted_once():
+def test_proofs_that_time_out_during_the_ramp_are_counted_once():
     timed_out = 0
     with Server("--threads", 1) as server:
         for window in 100, 4096:
@@ -23,7 +23,7 @@ def test_proofs_that_time_out_while_others_connect_are_counted_once():
     check(timed_out > 0, "proofs that timed out: no server answers 4,096 in a millisecond")
 
 
-def test_a_closed_loop_asks_on_when_every_connection_had_a_query_in_flight():
+def test_closed_loop_continues_if_every_connection_had_a_query_in_flight():
     with Server() as server:
         for arguments in (), ("--pace", "spin"):
             r = run_client("-p", server.port, "-c", 1, "-i", 0.2, "--loop", "closed", "-t", 1.9, *arguments, "127.0.0.1")
@@ -32,7 +32,7 @@ def test_a_closed_loop_asks_on_when_every_connection_had_a_query_in_flight():
                 check_between(r.json["queries"]["answered"], 5, 10, "queries, one every 200 ms")
 
 
-def test_a_closed_loop_asks_on_after_each_timeout():
+def test_closed_loop_continues_after_each_timeout():
     with Server() as server:
         client = Client("-p", server.port, "-c", 1, "-i", 0.1, "--loop", "closed", "--timeout", "50ms", "--prove", "no",
                         "--stats-interval", "100ms", "127.0.0.1")

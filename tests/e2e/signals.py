@@ -95,7 +95,7 @@ def intervals_of(hlog_path):
     return [line for line in lines_of(hlog_path) if not is_head(line)]
 
 
-def test_rows_are_in_the_old_file_or_in_the_new_one():
+def test_rows_are_in_either_the_old_or_the_new_file():
     rows_path, hlog_path = temp_path("rows.csv"), temp_path("run.hlog")
     with Server() as server:
         client = Client("-c", 20, "-r", 20000, "-o", rows_path, "--raw-full", "block", "--hlog", hlog_path,
@@ -124,7 +124,7 @@ def test_rows_are_in_the_old_file_or_in_the_new_one():
     check_equal(heads[1], heads[0], "heads of the logs: times count from the same start")
 
 
-def test_without_a_hangup_a_renamed_file_is_written_on():
+def test_renamed_file_is_still_written_without_sighup():
     """The control: it is the signal that makes the new file."""
     path = temp_path("rows.csv")
     with Server() as server:
@@ -136,7 +136,7 @@ def test_without_a_hangup_a_renamed_file_is_written_on():
     check_equal(len(rows_of(path + ".1")), r.json["output"]["rows"], "rows")
 
 
-def test_a_directory_that_is_gone_keeps_the_old_file():
+def test_missing_directory_keeps_the_old_file_open():
     path = temp_path("rows.csv")
     directory = os.path.dirname(path)
     with Server() as server:
@@ -174,7 +174,7 @@ def has_failed_to_write(process):
     return False
 
 
-def test_rows_go_on_after_a_full_disk():
+def test_rows_resume_after_a_full_disk():
     """In a new file, or in the same one, after other files have been removed to make room."""
     n_limit = 1 << 18
     for rotates in (True, False):
@@ -203,7 +203,7 @@ def test_rows_go_on_after_a_full_disk():
         check("missing: File too large" in r.err, "the summary says why")
 
 
-def test_a_snapshot_of_the_client_is_its_progress_line():
+def test_client_snapshot_is_its_progress_line():
     path = temp_path("rows.csv")
     with Server() as server:
         client = Client("-c", 7, "-r", 1000, "-o", path, "--stats-interval", 0, f"127.0.0.1:{server.port}")
@@ -224,7 +224,7 @@ def json_of(server):
         return None
 
 
-def test_snapshots_of_the_server_replace_one_another():
+def test_server_snapshots_replace_one_another():
     with Server() as server:
         idle = [socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S) for _ in range(4)]
         for n in (3, 2):
@@ -261,7 +261,7 @@ def test_stdout_in_a_file_is_not_reopened():
     check(has_bytes(path, 0), "the report is in the file")
 
 
-def test_a_terminal_that_goes_ends_the_run_with_its_report():
+def test_closed_terminal_ends_the_run_with_its_report():
     with Server() as server:
         master, slave = pty.openpty()
         json_path, rows_path = temp_path("client.json"), temp_path("rows.csv")

@@ -48,7 +48,7 @@ def waves(s, rng):
     return 50 * MIB + MIB * (math.sin(s / 7) > 0.3) + rng.choice((0, 0, 0, 0, 5 * MIB))
 
 
-def test_what_moves_without_direction_is_flat():
+def test_noise_without_direction_is_flat():
     check(not judge(*samples(lambda s, rng: 42), 0).drifts, "a constant")
     for name, value in (("noise", lambda s, rng: rng.gauss(1000, 50)), ("waves", waves)):
         found = [judge(*samples(value, seed=seed), 0) for seed in range(500)]
@@ -57,7 +57,7 @@ def test_what_moves_without_direction_is_flat():
     check(not settles.drifts, f"what fills at the start: {settles}")
 
 
-def test_what_rises_is_found_in_its_noise():
+def test_rise_is_found_in_noise():
     leak = 8 * 1024  # bytes/s
     for name, value in (("line", lambda s, rng: 50 * MIB + leak * s), ("noise", lambda s, rng: leak * s + rng.gauss(0, MIB / 4)),
                         ("waves", lambda s, rng: waves(s, rng) + 5 * leak * s),
@@ -70,14 +70,14 @@ def test_what_rises_is_found_in_its_noise():
     check_between(line.last - line.first, leak * between_middles_s * 0.99, leak * between_middles_s * 1.01, "the rise")
 
 
-def test_what_is_certain_and_does_not_matter_is_flat():
+def test_certain_but_negligible_rise_is_flat():
     rise = judge(*samples(lambda s, rng: 50 * MIB + 1000 * s), MIB)
     check(rise.t > 1000 and not rise.drifts, f"300 kB: {rise}")
     fall = judge(*samples(lambda s, rng: 50 * MIB - 80000 * s), MIB)
     check(fall.t < -1000 and not fall.drifts, f"what falls: {fall}")
 
 
-def test_too_few_samples_are_no_verdict():
+def test_too_few_samples_give_no_verdict():
     for n in (0, 1, BLOCKS - 1, BLOCKS):
         try:
             judge(*samples(lambda s, rng: 1, n=n), 0)
@@ -147,7 +147,7 @@ def program_that(does):
     return write_program(temp_path("program"), f"#!/bin/sh\n{does}\n")
 
 
-def test_a_load_that_ends_too_early_is_said_in_one_line():
+def test_load_that_ends_too_early_is_reported_in_one_line():
     # with another time after -t: there are five samples at most
     short = program_that(f'''last=
 for word; do
@@ -165,7 +165,7 @@ exec {os.path.abspath(TCPCLIENT)} "$@"''')
         check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (1, "", 1), f"in one line: {r.stderr}")
 
 
-def test_a_program_that_is_killed_is_named_in_one_line():
+def test_killed_program_is_named_in_one_line():
     for name, path in (("TCPCLIENT", TCPCLIENT), ("TCPSERVER", TCPSERVER)):
         r = soak(**{name: program_that(f'exec timeout -s KILL 4 {os.path.abspath(path)} "$@"')})
         check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (1, "", 1), f"in one line: {r.stderr}")

@@ -16,7 +16,7 @@ def buffers(port, way):
     return re.findall(r"skmem:\(r\d+,rb(\d+),t\d+,tb(\d+),", out)
 
 
-def test_buffers_are_those_asked_for_on_both_ends():
+def test_buffers_have_the_requested_sizes_on_both_ends():
     """The kernel doubles them, for its own needs: socket(7)."""
     need_program("ss")
     with Server("--sndbuf", 20000, "--rcvbuf", 30000) as server:
@@ -71,7 +71,7 @@ def test_quickack_is_set_again_after_each_read():
 
 
 @plain_build_only
-def test_busy_polling_is_asked_of_every_socket():
+def test_busy_polling_is_set_on_every_socket():
     with without_patience():
         _, of_client, of_server = traced_run("--busy-poll", of_server=["--busy-poll"])
         _, *others = traced_run()
@@ -82,7 +82,7 @@ def test_busy_polling_is_asked_of_every_socket():
 
 # --- both families ---
 
-def test_ipv4_is_served_whatever_bindv6only_says():
+def test_ipv4_is_served_regardless_of_bindv6only():
     if not os.path.exists("/proc/net/if_inet6"):
         skip("no IPv6")
     with Namespace() as ns:

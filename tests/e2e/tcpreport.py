@@ -107,7 +107,7 @@ def begins_ms(hlog):
             for tag, begin in re.findall(r"^(?:Tag=(\w+),)?(\d+\.\d{3}),", text, re.M)]
 
 
-def test_merged_log_is_a_log_of_all_values():
+def test_merged_log_holds_all_values():
     directory = three_instances()
     files = [f"{directory}/{i}.{ending}" for i in range(3) for ending in ("json", "hlog")]
     hlog = temp_path("merged.hlog")
@@ -177,7 +177,7 @@ def test_show_prints_what_tcpclient_printed():
     check("Verdict      SUSPECT (no percentile holds)\n" in report("show", *files).stdout, "the words of tcpclient")
 
 
-def test_merge_warns_of_what_does_not_fit_and_takes_the_worst_verdict():
+def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])
     names = [f"{directory}/{i}.json" for i in range(2)]
@@ -211,7 +211,7 @@ def test_merge_warns_of_runs_that_hardly_overlap():
     check("overlap" not in report("merge", *names, code=None).stderr, "the control: 2.8 of 3 s")
 
 
-def test_times_of_a_part_of_the_answers_are_not_those_of_all():
+def test_times_of_some_answers_are_not_reported_for_all():
     """Only one of the runs measured net."""
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "--kernel-ts"], ["-r", 500, "-t", 1, "--kernel-ts=no"])
@@ -276,7 +276,7 @@ def test_bad_files_get_one_line_with_their_name():
     check("have 0 values of response" in r.stderr, r.stderr)
 
 
-def test_sample_of_the_rows_is_no_log():
+def test_sampled_rows_are_refused_as_a_log():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "--sample", "1/2"])
     r = report("show", f"{directory}/0.json", f"{directory}/0.csv", code=2)

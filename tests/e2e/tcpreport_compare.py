@@ -29,7 +29,7 @@ def verdict_of(r):
     return r.stdout.split(":")[0]
 
 
-def test_compare_finds_a_delay_and_nothing_in_the_same_runs():
+def test_compare_finds_a_delay_but_nothing_in_equal_runs():
     a, b = series(temp_directory(), 9)
     with stall_may_spoil():
         r = report("compare", "--min-runs", 9, *a, "--", *b, code=1)
@@ -101,7 +101,7 @@ def first_alarm(base, seed, effect):
 
 
 @plain_build_only
-def test_twenty_nights_with_five_percent_more_from_the_fifteenth():
+def test_five_percent_more_from_the_fifteenth_night_raises_an_alarm():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1])
     change(f"{directory}/0.json", **UNDISTURBED)
@@ -155,7 +155,7 @@ def searches(directory, name, capacities):
     return names
 
 
-def test_capacities_are_compared_and_nothing_else_of_a_search():
+def test_only_the_capacities_of_searches_are_compared():
     directory = temp_directory()
     before = searches(directory, "before", [1000 + i for i in range(10)])
     slower = searches(directory, "slower", [900 + i for i in range(10)])
@@ -229,7 +229,7 @@ def nights_of(n_nights, n_runs):
     return nights
 
 
-def test_files_of_a_night_may_be_apart():
+def test_files_of_a_night_may_be_listed_apart():
     *before, tonight = nights_of(9, 2)
     together, apart = (report("compare", "--nights", "--min-runs", 2, *files, "--", *tonight, code=None)
                        for files in (sum(before, []), [path for paths in zip(*before) for path in paths]))
@@ -251,7 +251,7 @@ def test_nights_of_another_program_are_noted():
     check(re.fullmatch(r'tcpreport: note: version "\S+" and "0\.0\.9"\n', r.stderr), r.stderr)
 
 
-def test_a_night_with_other_settings_is_named():
+def test_a_night_with_different_settings_is_named():
     *before, tonight = nights_of(8, 2)
     other = before[3][1]
     change(other, options={"rate": 501})
@@ -287,7 +287,7 @@ def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
         check_equal((r.stdout, len(r.stderr.splitlines())), ("", 1), f"the control, {arguments}: {r.stderr}")
 
 
-def test_json_on_stdout_is_nothing_else():
+def test_stdout_has_nothing_but_json():
     directory = temp_directory()
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
     check_equal(json.loads(report("compare", "--json", "-", *before, "--", *now).stdout)["verdict"], "PASS", "runs")

@@ -39,7 +39,7 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     check_equal(json.loads(embedded), result, "the JSON in the page")
 
 
-def test_figures_of_the_first_screen_are_those_of_the_result():
+def test_first_screen_has_the_figures_of_the_result():
     page = Page(page_of(copy_of_run("counts.json", queries={"sent": 9000, "answered": 8000},
                                     connections={"asked": 70, "live_at_end": 60})))
     figures = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
@@ -47,7 +47,7 @@ def test_figures_of_the_first_screen_are_those_of_the_result():
     check_equal([figures[name] for name in names], ["9,000", "8,000", "70", "60"], "figures")
 
 
-def test_only_queries_are_unanswered():
+def test_only_queries_count_as_unanswered():
     text = page_of(files(0)[0])
     queries, others = text.split("Times of queries", 1)[1].split("Delays of this host", 1)
     rows = [re.findall(r"<th scope=\"row\">(unanswered|never)<", part.split("</table>", 1)[0]) for part in (queries, others)]
@@ -85,7 +85,7 @@ def test_problems_are_noticed():
         check(any(what in problem for problem in found), f"{what!r} in {found}")
 
 
-def test_page_of_instances_adds_them_up():
+def test_page_of_several_instances_adds_them_up():
     need_program("gnuplot")
     text = page_of(*files(0), *files(1))
     page = Page(text)
@@ -100,7 +100,7 @@ def test_page_of_instances_adds_them_up():
     check_equal(json.loads(embedded)["queries"]["sent"], sum(sent), "sent by both, in the JSON")
 
 
-def test_pictures_over_time_are_of_all_instances():
+def test_pictures_over_time_cover_all_instances():
     """One of the two has no log: the other alone would be taken for both."""
     need_program("gnuplot")
     text = page_of(*files(0)[:2], files(1)[0])
@@ -116,7 +116,7 @@ def rows_of(text, caption):
     return {row[0]: row[1:] for row in rows}
 
 
-def test_rates_sent_and_answered_are_over_the_same_time():
+def test_rates_sent_and_answered_cover_the_same_time():
     """The schedule lasted 10 s, sending 12.5 s: what was sent and answered cannot have come at the rate of the schedule."""
     counts = {"scheduled": 1000, "sent": 1000, "answered": 1000, "timeout": 0, "error": 0, "cancelled": 0, "unsent": 0}
     paths = [copy_of_run(f"late{i}.json", queries=counts, rate={"asked_qps": 100, "achieved_qps": 80, "duration_s": 10})
@@ -137,7 +137,7 @@ def test_rates_of_instances_add_up_even_if_one_ended_earlier():
     check_equal([rows[name][1] for name in ("requested", "scheduled", "sent", "answered")], ["300 q/s"] * 4, "rates")
 
 
-def test_connections_of_instances_took_as_long_as_those_of_the_slowest():
+def test_connect_time_of_instances_is_that_of_the_slowest():
     paths = [copy_of_run(f"opened_in_{seconds}.json",
                          connections={"connected": 1000, "connect_elapsed_s": seconds, "connect_rate_per_s": 1000 / seconds})
              for seconds in (1, 10)]
@@ -147,7 +147,7 @@ def test_connections_of_instances_took_as_long_as_those_of_the_slowest():
         check(words in text, f"{words!r} in {text}")
 
 
-def test_rate_requested_is_drawn_if_it_was_kept():
+def test_requested_rate_is_drawn_if_it_was_constant():
     need_program("gnuplot")
     dashed = "The dashed line is the rate requested"
     run, log, _ = files(0)
@@ -166,7 +166,7 @@ def test_rate_requested_is_drawn_if_it_was_kept():
     check(dashed not in page_of(*both), "instances with a schedule each")
 
 
-def test_listener_has_messages():
+def test_page_of_a_listener_shows_messages():
     """On its page, nothing is called a query or an answer but what is not of the run: settings, and keys of the result."""
     need_program("gnuplot")
     push = {"measured": 1474, "before": 83, "after": 466, "lost": 12, "duplicate": 0, "damaged": 0, "unfinished_connections": 0,
@@ -182,7 +182,7 @@ def test_listener_has_messages():
     check("received" in r.stdout and "1,474" in r.stdout and "sent" not in r.stdout.split("\n")[0], r.stdout)
 
 
-def test_goals_are_beside_the_verdict():
+def test_goals_are_shown_beside_the_verdict():
     goals = [{"goal": "p99<5ms", "result": "missed", "why": None, "exceeding": 1204, "of": 100827, "own": 3},
              {"goal": "lost<0.1%", "result": "undecided", "why": "too-few", "exceeding": 0, "of": 50, "own": 0}]
     header = Page(page_of(copy_of_run("goals.json", verdict="VALID", explanations=[], goals=goals))).texts("header")[0]
@@ -195,7 +195,7 @@ def test_connections_on_demand_are_those_requested():
     check("4,321" in Page(page_of(path)).texts("header")[0], "connections requested on demand")
 
 
-def test_earlier_runs_are_beside_this_one():
+def test_earlier_runs_are_shown_beside_this_one():
     earlier = []
     for i, p50 in enumerate((100_000, 300_000, 200_000)):
         earlier.append(temp_path(f"earlier{i}.json"))
@@ -213,7 +213,7 @@ def test_earlier_runs_are_beside_this_one():
     check("differ: rate 7 and 1000" in page_of(now, earlier=earlier), "another rate")
 
 
-def test_capacities_of_earlier_searches_are_beside_this_one():
+def test_capacities_of_earlier_searches_are_shown_beside_this_one():
     paths = [temp_path(f"capacity{i}.json") for i in range(3)]
     for path, capacity in zip(paths, (21000, 20000, 10000)):
         shutil.copy(files(0)[0], path)

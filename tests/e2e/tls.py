@@ -28,7 +28,7 @@ def test_everything_is_answered_and_counted_on_both_sides():
     check_equal(s["closed"], {"receive/closed by peer": 200}, "closed")
 
 
-def test_plain_run_knows_nothing_of_tls():
+def test_plain_run_reports_no_tls():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 2, *FEW, "127.0.0.1")
         server.stop()
@@ -36,7 +36,7 @@ def test_plain_run_knows_nothing_of_tls():
     check_equal(server.result["tls_handshakes"], 0, "handshakes")
 
 
-def test_other_protocols_and_the_closed_loop():
+def test_other_protocols_and_the_closed_loop_work_over_tls():
     ca = Authority()
     pair = ca.sign()
     for name, arguments in [("ping", ["-i", "20ms", "--loop", "closed"]),
@@ -49,7 +49,7 @@ def test_other_protocols_and_the_closed_loop():
             check(r.json["queries"]["answered"] > 100, f"{name}: {r.json['queries']}")
 
 
-def test_connections_out_has_the_handshakes():
+def test_rows_of_connections_include_the_handshakes():
     ca, rows = Authority(), temp_path("connections.csv")
     with serve_with(ca.sign()) as server:
         ask(ca, server.port, "-c", 10, "--threads", 1, "--connect-window", 1, "-t", 0.2,
@@ -93,7 +93,7 @@ def test_a_connection_per_query_resumes():
 
 # --- certificates, versions, ciphers ---
 
-def test_certificates_that_must_not_be_taken_are_named():
+def test_invalid_certificates_are_refused_by_name():
     ca, other = Authority(), Authority()
     for pair, outcome, text in [
             (ca.sign(days=-1), "tls/certificate expired", "certificate has expired"),
@@ -110,13 +110,13 @@ def test_certificates_that_must_not_be_taken_are_named():
         check_equal(server.result["closed"].get("tls/tls alert"), 5, f"{server.result['closed']}")
 
 
-def test_without_a_ca_file_the_systems_decide():
+def test_system_authorities_decide_without_a_ca_file():
     with serve_with(Authority().sign()) as server:
         r = run_client("--tls", "-c", 5, *FEW, f"127.0.0.1:{server.port}")
     check_all_refused(r, "tls/certificate not trusted")
 
 
-def test_name_is_what_the_certificate_must_have():
+def test_certificate_must_have_the_requested_name():
     ca = Authority()
     with serve_with(ca.sign("DNS:dot.example")) as server:
         right = ask(ca, server.port, "--tls-name", "dot.example", *FEW)
@@ -125,7 +125,7 @@ def test_name_is_what_the_certificate_must_have():
     check_all_refused(wrong, "tls/certificate of another name")
 
 
-def test_name_and_protocol_are_offered():
+def test_server_name_and_protocol_are_offered():
     ca = Authority()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*ca.sign("DNS:dot.example"))
@@ -216,11 +216,11 @@ def dns_over_tls(program, configuration, extra, *arguments):
     check_all_refused(wrong, "tls/certificate of another name")
 
 
-def test_unbound():
+def test_unbound_answers_over_tls():
     dns_over_tls("unbound", UNBOUND, "interface", "-d", "-p", "-c")
 
 
-def test_nsd():
+def test_nsd_answers_over_tls():
     dns_over_tls("nsd", NSD, "ip-address", "-d", "-c")
 
 

@@ -28,7 +28,7 @@ def test_handshake_that_never_ends_times_out_on_time():
             check_between(r.seconds, 0.7, 5, f"seconds against {serve.__name__}")
 
 
-def test_peers_that_do_not_speak_tls_are_told_apart():
+def test_peers_that_do_not_speak_tls_are_counted_separately():
     def speak_plainly(_, stream):
         stream.recv(4096)
         stream.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -47,7 +47,7 @@ def test_peers_that_do_not_speak_tls_are_told_apart():
     check_all_refused(r, "tls/timed out")
 
 
-def test_nobody_listens_is_no_matter_of_tls():
+def test_refused_connections_are_not_tls_failures():
     r = run_client("--tls", "-c", 5, *FEW, f"127.0.0.1:{free_port()}")
     check_all_refused(r, "connect/refused")
 
@@ -165,7 +165,7 @@ def test_half_close_while_the_echo_is_held_is_answered_after_it():
     check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
 
 
-def test_handshake_that_was_answered_while_the_client_stood_still_has_not_timed_out():
+def test_handshake_answered_during_a_stall_of_the_client_has_not_timed_out():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*Authority().sign())
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -225,7 +225,7 @@ def abandoned_handshake():
     return peer.to_send.read() + b"\x15\x03\x03\x00\x02\x01\x00"
 
 
-def test_clients_without_tls_are_turned_away_and_counted():
+def test_clients_without_tls_are_rejected_and_counted():
     ca = Authority()
     with serve_with(ca.sign()) as server:
         with python_client(ca, server.port) as good:

@@ -30,7 +30,7 @@ def misplaced(quantile_ms, p999_ns):
 
 @measures_time
 @plain_build_only
-def test_known_delays_stand_at_their_percentiles():
+def test_known_delays_appear_at_their_percentiles():
     """0.9 % of the answers 50 ms late, 0.1 % 200 ms late."""
     r, did, quantile_ms = delayed_run(8, "--delay-per-mille", "9:50,1:200")
     check_between(did["delayed"], 235, 245, "delayed answers of 24,000")
@@ -79,7 +79,7 @@ def surplus_ns(r, residence_ns):
     return sorted(surplus)
 
 
-def test_service_time_is_never_less_than_the_time_in_the_server():
+def test_service_time_is_at_least_the_time_in_the_server():
     r, did, residence_ns = logged_run("--delay-every", 20, "--delay-ms", 150, "--drop-every", 33)
     surplus = surplus_ns(r, residence_ns)
     check_equal(len(surplus), r.json["queries"]["answered"], "answers matched with the log")
@@ -97,7 +97,7 @@ def test_service_time_is_never_less_than_the_time_in_the_server():
 
 @measures_time
 @plain_build_only
-def test_stalls_before_the_server_reads_are_in_the_service_time_alone():
+def test_stalls_before_the_server_reads_count_only_in_the_service_time():
     """100 ms every 500 ms: the slowest 5 % wait for at least 75 ms, and the server knows nothing of it."""
     stalled, did, residence_ns = logged_run("--stall-every", 0.5, "--stall-for", 100)
     control, _, _ = logged_run()
@@ -172,7 +172,7 @@ def against_truth(r, stalls_s, run_s, names):
 
 @measures_time
 @plain_build_only
-def test_stalls_of_the_server_are_in_the_percentiles():
+def test_stalls_of_the_server_appear_in_the_percentiles():
     """500 ms every 2 s: p99 is about 480 ms. A load generator that waits for the server shows a few ms."""
     run_s, names = 8, ("p90", "p99")
     r, stalls_s = stalled_run(run_s // STALL_EVERY_S, 0.5, run_s, 10000)
@@ -195,7 +195,7 @@ def test_stalls_of_the_server_are_in_the_percentiles():
 
 @measures_time
 @plain_build_only
-def test_one_stall_stands_where_it_must():
+def test_a_single_stall_appears_at_the_right_percentiles():
     """1 s of 5: p_q = D - (1 - q) T, that is 750, 950 and 995 ms at p95, p99 and p99.9, and the maximum D. A load
     generator that stops its clock with the server has next to no queries that waited."""
     run_s, names, rate, rows = 5, ("p95", "p99", "p999"), 5000, temp_path("rows.csv")
@@ -247,7 +247,7 @@ def mean_response_ms(queries, s_ms, occupied):
 
 @measures_time
 @plain_build_only
-def test_single_server_queue_has_the_mean_of_theory():
+def test_single_server_queue_has_the_theoretical_mean():
     """M/D/1 at 500/s: S + rho S / (2 (1 - rho)); at a constant rate S, about 1 ms with the server's own
     overhead. Seven seconds are a small sample: the formula is compared with the queue that the run's own
     arrivals make, and that with what was measured. A stall of the machine makes one run slower, never three:

@@ -44,7 +44,7 @@ def test_counts_agree_on_both_sides():
           r.err)
 
 
-def test_tcp_has_none_of_it():
+def test_tcp_runs_report_nothing_of_udp():
     """The control: the same checks of a run over TCP."""
     server = FaultServer()
     r = run_client("-p", server.port, "-c", 5, "-r", 200, "-t", "300ms", "127.0.0.1")
@@ -54,7 +54,7 @@ def test_tcp_has_none_of_it():
     check("UDP" not in r.err, r.err)
 
 
-def test_sources_are_the_planned_ones():
+def test_sources_are_as_planned():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.3", 31002))
         server = UdpServer()
@@ -67,7 +67,7 @@ def test_sources_are_the_planned_ones():
                 "sources: one port is somebody else's, and a spare replaces it")
 
 
-def test_ipv6_is_the_same():
+def test_ipv6_works_the_same():
     server = UdpServer("--bind", "::1")
     r = run_client("-p", server.port, "--transport", "udp", "-c", 5, "-r", 500, "-t", "500ms", "--sport", "32000-32004", "::1")
     did = server.stop()
@@ -161,7 +161,7 @@ def test_truncated_answers_are_counted_apart():
     check(did["truncated"] == did["queries"] // 7 > 50 and f"NOERROR, {did['truncated']} truncated\n" in r.err, r.err)
 
 
-def test_a_short_datagram_costs_its_query_only():
+def test_short_datagram_costs_only_its_query():
     server = UdpServer("--short-every", 25)
     r = run_udp(server.port, "-r", 500, "-t", 2, "--timeout", "2s")
     did = server.stop()
@@ -249,7 +249,7 @@ def flooded(*options):
     return r, server.stop()
 
 
-def test_what_the_own_kernel_drops_is_a_doubt():
+def test_drops_by_the_clients_kernel_raise_a_doubt():
     r, did = flooded("--rcvbuf", 1)
     check_conservation(r)
     dropped, q = r.json["udp"]["dropped"], r.json["queries"]
@@ -270,7 +270,7 @@ def test_a_larger_buffer_drops_nothing():
         check("datagrams-dropped" not in r.json["reasons"], r.err)
 
 
-def test_drops_that_the_kernel_does_not_tell_are_unknown():
+def test_unreported_drops_are_unknown():
     ask = "import socket; socket.socket().getsockopt(socket.SOL_SOCKET, 55, 36)"
     check_equal([subprocess.run([*prefix, sys.executable, "-c", ask], capture_output=True).returncode
                  for prefix in ([], [*DENY, "SO_MEMINFO", "--"])], [0, 1], "SO_MEMINFO, with and without")
@@ -318,7 +318,7 @@ def test_classes_have_their_own_load_and_server():
     check(did[1]["dropped"] > 20 and r.json["sockets"] is None, f"{did}")
 
 
-def test_what_needs_tcp_is_refused_before_anything_is_sent():
+def test_options_that_need_tcp_are_refused_before_anything_is_sent():
     server = UdpServer()
     for why, option in (("conflicts with --tls: ", ["--tls"]), ("requires --protocol dns", ["--protocol", "ping"]),
                         ("conflicts with --close: ", ["--close", "rst"]), ("conflicts with --on-demand: ", ["--on-demand"]),

@@ -211,7 +211,7 @@ def check_all(run):
     check_tcpreport(run)
 
 
-def test_every_output_has_queries_that_timed_out_failed_or_were_never_sent_beyond():
+def test_every_output_counts_failed_and_unsent_queries_as_slowest():
     run = run_until_the_server_dies()
     q = run.json["queries"]
     with stall_may_spoil():
@@ -219,7 +219,7 @@ def test_every_output_has_queries_that_timed_out_failed_or_were_never_sent_beyon
     check_all(run)
 
 
-def test_every_output_has_cancelled_queries_beyond():
+def test_every_output_counts_cancelled_queries_as_slowest():
     run = run_cut_short()
     with stall_may_spoil():
         check(run.json["queries"]["cancelled"] > 50, f"cancelled: {run.json['queries']}")
@@ -227,7 +227,7 @@ def test_every_output_has_cancelled_queries_beyond():
     check_all(run)
 
 
-def test_interrupted_run_has_the_queries_in_flight_beyond_and_is_not_doubted_for_it():
+def test_interrupted_run_counts_queries_in_flight_as_slowest_without_doubt():
     server = FaultServer("--drop-every", 2)
     client = Client("-p", server.port, "-c", 10, "-r", 200, "--stats-interval", "200ms", "127.0.0.1")
     wait_until_prints(client, r" ([2-9]\d|\d{3}) in flight")
@@ -253,7 +253,7 @@ def test_run_that_measured_nothing_is_not_valid():
     check("nothing-measured" not in control.json["reasons"], "no queries were asked for")
 
 
-def test_compare_takes_the_share_answered_of_the_scheduled():
+def test_compare_uses_the_share_of_scheduled_queries_answered():
     with Server() as server:
         client = Client("-q", "-p", server.port, "-c", 5, "-r", 500, "-t", 1, "127.0.0.1")
         check_conservation(client.wait())

@@ -94,7 +94,7 @@ def test_sigint_ends_a_run_whatever_output_nobody_reads():
         interrupt_all(clients)
 
 
-def test_sigint_ends_the_writing_of_reports_that_nobody_reads():
+def test_sigint_ends_the_writing_of_unread_reports():
     with contextlib.ExitStack() as stack:
         clients = clients_with_blocked_outputs(stack, "-r", 500, "-t", 1)
         for name, _, control in clients:
@@ -134,7 +134,7 @@ def test_a_message_before_the_run_is_lost_rather_than_waited_for():
         os.close(reading)
 
 
-def test_sigint_ends_a_terminal_that_is_stopped():
+def test_sigint_ends_a_run_on_a_stopped_terminal():
     master, slave = pty.openpty()
     with Server() as server:
         client = start_client("-c", 5, "-r", 500, f"127.0.0.1:{server.port}", stderr=slave)
@@ -187,7 +187,7 @@ def connect_through(server, n):
     wait_for(lambda: stats(server.control)["accepted"] == before + n, "the server to accept them all")
 
 
-def test_a_server_serves_on_when_nobody_reads_its_connections():
+def test_a_server_keeps_serving_when_nobody_reads_its_connections():
     n = 5000  # more rows than stdio's buffer and a pipe have room for
     with server_with_unread("--connections-out") as (server, reading):
         for _ in range(2):
@@ -198,7 +198,7 @@ def test_a_server_serves_on_when_nobody_reads_its_connections():
         check_equal(int(lost[1]), 2 * n + 1, "lines missing, the header's included")
 
 
-def test_rows_of_connections_wait_for_a_reader_who_comes_later():
+def test_rows_of_connections_wait_for_a_late_reader():
     n = 5000
     with server_with_unread("--connections-out") as (server, reading):
         connect_through(server, n)
@@ -209,7 +209,7 @@ def test_rows_of_connections_wait_for_a_reader_who_comes_later():
     check_equal([line for line in lines if line.count(",") != 3], [], "torn lines")
 
 
-def test_a_server_serves_on_when_nobody_reads_its_snapshots():
+def test_a_server_keeps_serving_when_nobody_reads_its_snapshots():
     with server_with_unread("--json") as (server, reading):
         for _ in range(3):
             server.send_signal(signal.SIGUSR1)

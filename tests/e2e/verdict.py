@@ -63,7 +63,7 @@ def run_frozen(which, *arguments, frozen_s=0.02, every_s=1.0, seconds=3.5):
 
 @measures_time
 @plain_build_only
-def test_client_that_stood_still_is_seen_in_the_percentiles_it_reaches():
+def test_stall_of_the_client_shows_in_the_percentiles_it_reaches():
     """2 % of the time."""
     r = run_frozen("client")
     check_reaches(r, "p99")
@@ -73,7 +73,7 @@ def test_client_that_stood_still_is_seen_in_the_percentiles_it_reaches():
 
 @measures_time
 @plain_build_only
-def test_stolen_time_is_seen_in_the_percentiles_it_reaches():
+def test_stolen_time_shows_in_the_percentiles_it_reaches():
     """Both ends stand still together, as when another guest takes the CPUs."""
     check_reaches(run_frozen("both"), "p99")
 
@@ -92,7 +92,7 @@ def test_stall_of_the_server_is_not_called_noise():
 
 @measures_time
 @plain_build_only
-def test_busy_cpus_are_seen_and_the_summary_names_the_delay():
+def test_busy_cpus_are_noticed_and_the_summary_names_the_delay():
     busy = [spawn(["chrt", "-r", "1", "sh", "-c", "while :; do for i in 1 2 3 4 5 6 7 8 9; do :; done; done"])
             for _ in os.sched_getaffinity(0)]
     try:
@@ -108,7 +108,7 @@ def test_busy_cpus_are_seen_and_the_summary_names_the_delay():
 
 @measures_time
 @plain_build_only
-def test_lost_packets_are_seen_in_the_percentiles_they_reach():
+def test_lost_packets_show_in_the_percentiles_they_reach():
     with Namespace() as ns:
         with Server(prefix=ns.prefix) as server:
             ns.drop(f"tcp dport {server.port} numgen inc mod 500 == 0")

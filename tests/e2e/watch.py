@@ -67,7 +67,7 @@ def slope_of(size):
     return cost["user_bytes_per_connection"]
 
 
-def test_memory_per_connection_is_what_the_server_takes():
+def test_memory_per_connection_is_measured():
     small, large = slope_of(65536), slope_of(131072)
     for slope, truth in ((small, 65536), (large, 131072)):
         with stall_may_spoil():  # between samples, and between counting the connections and reading the memory
@@ -93,7 +93,7 @@ def check_cpu_time(cost, used_s):
     check(watched_s <= used_s + 1e-6, f"{watched_s} s of the {used_s} s that the server used")
 
 
-def test_cpu_time_is_that_of_the_queries():
+def test_cpu_time_per_query_is_measured():
     with Server() as server:
         result = watched_run(server.pid, server.port, "-c", 20, "-r", 3000, "-t", 4)
         used_s = cpu_s(server.pid)
@@ -111,7 +111,7 @@ def test_cpu_time_is_that_of_the_queries():
           "time and CPU time only grow")
 
 
-def test_listen_queue_is_followed():
+def test_listen_queue_is_watched():
     process, port = start_server(DEAF)
     cost = watched_run(process.pid, port, "-c", 30, "--connect-timeout", "1500ms", "--timeout", "1s", "-t", 1).json["server_cost"]
     queue = cost["listen_queue"]
@@ -119,7 +119,7 @@ def test_listen_queue_is_followed():
     check(queue["overflows"] > 0 and queue["drops"] >= queue["overflows"], f"connections that found it full: {queue}")
 
 
-def test_end_of_the_server_is_told():
+def test_end_of_the_server_is_reported():
     process, port = start_server(COSTLY, 1, "mortal")
     client = Client("--watch", process.pid, "-p", port, "--protocol", "echo", "-c", 5, "-r", 100, "--stats-interval",
                     "200ms", "127.0.0.1")
@@ -198,7 +198,7 @@ def check_that_no_peak_of_a_full_file_is_lost(run, document):
     check("listen queue: longest seen 500 of " in text, text)
 
 
-def test_samples_of_another_host_are_joined_by_time():
+def test_samples_from_another_host_are_matched_by_time():
     need_tcpreport()
     samples, run = temp_path("samples.json"), temp_path("run.json")
     with Server() as server:
@@ -256,7 +256,7 @@ def test_tcpreport_watch_ends_with_the_server():
         check(words in r.stderr, f"{words!r} in {r.stderr}")
 
 
-def test_name_of_a_process_is_text():
+def test_process_name_is_treated_as_text():
     need_tcpreport()
     process, port = start_server(COSTLY, 1, HOSTILE)
     run, page = temp_path("run.json"), temp_path("page.html")

@@ -25,7 +25,7 @@ def test_rtt_of_every_query_agrees_with_the_wire():
 
 
 @measures_time
-def test_control_a_wrong_rtt_is_found():
+def test_wrong_rtt_is_detected():
     """The control: the same comparison fails when one row is 1 us too fast for the wire."""
     with Server() as server:
         capture = Capture(server.port)
@@ -41,7 +41,7 @@ def test_control_a_wrong_rtt_is_found():
 
 
 @measures_time
-def test_kernel_time_stamps_agree_with_the_wire():
+def test_kernel_timestamps_agree_with_the_wire():
     """net lies between what was on the wire and what the program saw."""
     with Server() as server:
         capture = Capture(server.port)
