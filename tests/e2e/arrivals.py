@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrivals are what they are called: Poisson, or constant. Connections that arrive are timed from when they were due."""
+"""Arrivals have the distribution they are named after: Poisson or constant. Connections are timed from when they were due."""
 
 import math
 

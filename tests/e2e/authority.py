@@ -20,7 +20,7 @@ def openssl(*arguments):
 
 
 class Authority:
-    """A CA of our own and what it signs, as PEM files."""
+    """A CA of our own and the certificates it signs, as PEM files."""
 
     def __init__(self):
         self.directory = temp_directory()
@@ -38,7 +38,7 @@ class Authority:
         return "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", path
 
     def sign(self, names="DNS:localhost,IP:127.0.0.1", days=9):
-        """(certificate, key) for these names; days < 0: until so long ago."""
+        """(certificate, key) for these names; days < 0: expired that long ago."""
         self.n_signed += 1
         cert, key, request, extensions = (self._path(f"{self.n_signed}.{kind}")
                                           for kind in ("pem", "key", "csr", "ext"))

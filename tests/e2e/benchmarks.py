@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""bench/: what its programs say without a build, and the names they use; bench/all, with programs that are replaced; and that
-the README quotes docs/performance.md."""
+"""bench/: what its programs print without a build, and the names they use; bench/all, with fake programs; and that the
+README quotes docs/performance.md."""
 
 import ast
 import builtins

@@ -38,7 +38,7 @@ class Cable:
             end.__exit__()
 
     def lose(self, percent):
-        """Each end drops so much of what arrives at it."""
+        """Each end drops this share of the packets that arrive at it."""
         for end in (self.client, self.server):
             end.drop(f"iifname wire numgen random mod 100 < {percent}")
 

@@ -54,7 +54,7 @@ class Cgroup:
 
     @property
     def prefix(self):
-        """A command behind it runs in the group."""
+        """Goes before a command that is to run in the group."""
         return ["sh", "-c", f'echo $$ >{self.path}/cgroup.procs; exec "$@"', "sh"]
 
     def __enter__(self):

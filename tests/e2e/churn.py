@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Replaced connections: after a number of queries, and after a failure. Exhausted source ports are named; a server
-that comes back gets its connections back."""
+"""Replaced connections: after a number of queries, and after a failure. Exhausted source ports are named;
+connections are reopened when a server comes back."""
 
 from namespace import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The first minutes: demo.sh on a noisy machine, with programs that are replaced, to check what it makes of their results;
-and what CMake says on another system."""
+"""The first minutes: demo.sh on a noisy machine, with fake programs, to check how it reports their results; and what
+CMake says on another system."""
 
 from harness import *
 

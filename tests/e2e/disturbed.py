@@ -23,7 +23,7 @@ class FakeMachine:
 
 
 def tries(failures, disturbances=()):
-    """(what became of a test that raises these in turn, how often it was tried)."""
+    """(the result of a test that raises these in turn, how often it was tried)."""
     left, machine = list(failures), FakeMachine(disturbances)
 
     def test():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""DNS servers of Debian packages, started here."""
+"""DNS servers from Debian packages, started here."""
 
 import socket
 

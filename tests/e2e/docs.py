@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the documents say is what the programs do: option tables, man pages, examples."""
+"""The documents agree with the programs: option tables, man pages, examples."""
 
 import re
 

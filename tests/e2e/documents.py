@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of the documents, the options of --help, and the examples run."""
+"""The documents: their sections and code blocks, the options of --help, and running an example."""
 
 import shlex
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of a test. They are removed when the file of tests ends."""
+"""Files of a test: temporary ones, which are removed when the file of tests ends, and the contents of any."""
 
 import atexit
 import csv
@@ -45,6 +45,6 @@ def read_rows(path):
 
 
 def files_below(root):
-    """Their paths from there, sorted."""
+    """The paths of all files below a directory, relative to it and sorted."""
     return sorted(os.path.relpath(os.path.join(directory, name), root)
                   for directory, _, names in os.walk(root) for name in names)

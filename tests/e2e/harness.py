@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the end-to-end tests share: starting and stopping the real programs, reading their results.
 
-A test file defines functions named test_*, and ends with harness.main(). The programs are those in
-$TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its pid, also when a test fails; as root
-also when the file of tests is killed. A test that lacks something calls skip(); a file in which every
-test was skipped exits with 77. The standard modules imported here are there for the tests as well."""
+A file of tests imports * from here, defines functions named test_*, ends with main(), and is listed in
+tests/CMakeLists.txt. The programs are those in $TCPSERVER, $TCPCLIENT and $TCPREPORT. Everything started is stopped by its
+pid, even if a test fails; as root also if the file of tests is killed. A test that lacks something calls skip(); a file in
+which every test was skipped exits with 77. The standard modules imported here are available to the tests as well."""
 
 import collections
 import contextlib
@@ -167,7 +167,7 @@ class Client:
 
 
 def run_client(*arguments, timeout=HANGS_S, **options):
-    """Its rows on stdout are all read, however late."""
+    """All its rows on stdout are read, however late."""
     every_row = ["--raw-full", "block"] if "-R" in arguments else []
     return Client(*every_row, *arguments, **options).wait(timeout)
 

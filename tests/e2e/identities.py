@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients named by PROXY headers: what both programs say of them."""
+"""Clients named by PROXY headers: what both programs report of them."""
 
 from collections import Counter
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are told to end, and whether they do."""
+"""Interrupting programs, and waiting for them to end."""
 
 from harness import *
 

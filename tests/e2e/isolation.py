@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Namespaces for a file of tests: what others do on this machine does not affect it, and all that it starts ends with
-it."""
+"""Namespaces for a file of tests: other programs on this machine do not affect it, and everything it starts
+ends with it."""
 
 import contextlib
 import ctypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""At the limits: file descriptors, ports, backlog, restarts; each is named, nothing spins or dies."""
+"""At the limits: file descriptors, ports, backlog, restarts; each limit is named, and nothing spins or crashes."""
 
 import socket
 

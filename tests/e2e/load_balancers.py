@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""haproxy and nginx between both programs: the clients that connections speak for arrive unaltered, the counts of both
-sides agree; a reload in mid-run loses no query from the account."""
+"""haproxy and nginx between both programs: the clients named by PROXY headers arrive unaltered, and the counts of both sides
+agree; no query is unaccounted for after a reload in mid-run."""
 
 from identities import *
 

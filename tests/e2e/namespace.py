@@ -40,7 +40,7 @@ class Namespace:
         self.run_outside("ip", "netns", "del", self.name)
 
     def drop(self, which):
-        """Drops and counts those packets that arrive in it, an expression of nft(8)."""
+        """Drops and counts the arriving packets that match this expression of nft(8)."""
         need_program("nft")
         try:
             self.run("nft", "add table inet loss; add chain inet loss in { type filter hook input priority 0; }; "
@@ -49,12 +49,12 @@ class Namespace:
             skip(f"no nftables here: {error.stderr.strip()}")
 
     def dropped(self):
-        """How many."""
+        """How many packets drop() has dropped."""
         return int(self.run("nft", "list table inet loss").stdout.split("packets ")[1].split()[0])
 
     @contextlib.contextmanager
     def entered(self):
-        """This thread, and what it starts meanwhile, are in it."""
+        """Moves this thread, and what it starts meanwhile, into the namespace."""
         with open("/proc/thread-self/ns/net") as outside, open(f"/run/netns/{self.name}") as inside:
             set_namespace(inside)
             try:

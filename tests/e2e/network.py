@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The counters of the network interface in a result, beside the kernel's own."""
+"""The counters of the network interface in a result, against the kernel's own."""
 
 from cable import *
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A server that accepts connections and never answers: the usual cause is named first, and the client does not wait for
-one window of connections after the other. A server that answers late is waited for."""
+"""A server that accepts connections and never answers: the most likely cause is named first, and the client gives up after
+the first window of connections. A server that answers late is waited for."""
 
 import socketserver
 import threading

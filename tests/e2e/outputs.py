@@ -79,7 +79,7 @@ def test_two_outputs_to_the_same_file_are_refused():
 
 
 def test_a_refused_run_keeps_the_old_files():
-    """Also where that turns out when they are open: the address is in use, the start has passed."""
+    """Also if it is refused after they were opened: the address is in use, the start has passed."""
     paths = {option: temp_path(f"old.{option[2:]}") for option in ("--output", "--hlog", "--json", "--connections-out")}
     outputs = [word for pair in paths.items() for word in pair]
     with Server() as server:
@@ -140,7 +140,7 @@ def test_a_full_disk_under_the_result_is_reported():
 
 
 def test_a_full_disk_under_a_picture_is_reported():
-    """gnuplot itself ends with 0 then."""
+    """gnuplot itself exits with 0 then."""
     need_program("gnuplot")
     log = temp_path("run.hlog")
     with Server() as server:
@@ -338,7 +338,7 @@ def test_a_mounted_file_is_written_in_place():
     check_equal(json.loads(read_text(source))["schema"], 1, "the mounted file's result")
 
 
-# --- what is said ---
+# --- what is printed ---
 
 def test_quiet_still_prints_why_a_run_is_not_valid():
     with Server() as server:

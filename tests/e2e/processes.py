@@ -27,7 +27,7 @@ _ports = itertools.count(10000 + RUN % 900 * 10)
 
 
 def kill_all():
-    """How they ended can be asked of them still."""
+    """Their exit codes can still be read."""
     for process in _started:
         if process.poll() is None:
             process.kill()
@@ -45,7 +45,7 @@ def processes_started():
 
 
 def before_all_others():
-    """What a command is started with to get the CPU before all other programs, where that is allowed."""
+    """Goes before a command that is to get the CPU before all other programs, where that is allowed."""
     realtime = ("chrt", "-f", "1")
     return realtime if subprocess.run([*realtime, "true"], capture_output=True).returncode == 0 else ()
 
@@ -58,7 +58,7 @@ def spawn(argv, **options):
 
 
 def run_command(argv, **options):
-    """Runs it to its end; what it prints is text."""
+    """Runs a command to its end; its output is text."""
     return subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, **options)
 
 
@@ -98,8 +98,8 @@ def busy_loops():
 
 
 def wait_for(condition, what, seconds=HANGS_S):
-    """What it returns, once that is true. It is asked once more after the time, in which this process may have stood still.
-    Who has waited for a second asks less often. what: a text, or a function that returns one when the time is up."""
+    """Returns what the condition returns, once that is true. It is checked less often after the first second, and once more
+    after the time, as this process may have stood still. what: a text, or a function that returns one when the time is up."""
     begin = time.monotonic()
     while True:
         waited = time.monotonic() - begin
@@ -117,7 +117,7 @@ def under_fd_limit(n):
 
 
 def knowing(*hosts):
-    """What a command is started with to have these lines in /etc/hosts, and no others. As root."""
+    """Goes before a command that is to have only these lines in /etc/hosts. As root."""
     path = temp_path("hosts")
     with open(path, "w") as f:
         f.writelines(f"{line}\n" for line in hosts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The queries: the lines of --query-file, in order, evenly, and the same for the same seed."""
+"""The queries: the lines of --query-file are used in order and evenly, and identically with the same seed."""
 
 from collections import Counter
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The recipes of the guide, on the rows of a real run: their results are those computed here."""
+"""The recipes of the guide, on the rows of a real run: their results match those computed here."""
 
 import math
 from collections import Counter

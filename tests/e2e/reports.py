@@ -13,7 +13,7 @@ def report(*arguments, code=0):
 
 
 def spare_source(n):
-    """Addresses of its own: no other test's connections in TIME_WAIT are in the way."""
+    """A source address of its own: connections of other tests in TIME_WAIT are not in the way."""
     return ["--close", "rst", "--source", f"127.9.{RUN % 250}.{n}"]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Connections to a tcpserver that refuses some: it resets them as soon as it accepts them, which connect() may already be
-told of, or else the first system call that follows."""
+"""Connections to a tcpserver that refuses some: it resets them as soon as it accepts them; either
+connect() fails, or the first system call after it."""
 
 import socket
 

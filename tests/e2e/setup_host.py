@@ -8,7 +8,7 @@ CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")
 
 
 def script(host, path, *arguments, code=0, env=None):
-    """Runs it there; its stderr is in the error if the exit code differs."""
+    """Runs a script on the host; the error has its stderr if the exit code differs."""
     r = run_command([*host.prefix, path, *arguments], env={**os.environ, **(env or {})})
     check_equal(r.returncode, code, f"exit code of {os.path.basename(path)} {arguments}: {r.stderr}")
     return r

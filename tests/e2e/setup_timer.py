@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--revert-after: the timer of the setup scripts that reverts a host when all have gone."""
+"""--revert-after: the timer of the setup scripts, which reverts a host when everybody has left."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What service managers and logrotate do: readiness, files renamed during a run, snapshots."""
+"""What service managers and logrotate rely on: readiness, files renamed during a run, snapshots."""
 
 import csv
 import glob

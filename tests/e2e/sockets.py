@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of sockets, as the kernel has them or was asked for them."""
+"""The options of sockets, as the kernel reports them or was asked to set them."""
 
 import contextlib
 import socket

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file of --start-file: clients that are ready wait until it names the time of their start."""
+"""--start-file: clients that are ready wait until this file names the start time."""
 
 from harness import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Outputs that nobody reads: SIGINT ends the program all the same, and until then it goes on."""
+"""Outputs that nobody reads: SIGINT still ends the program, and until then it keeps running."""
 
 import contextlib
 import fcntl
@@ -147,7 +147,7 @@ def test_sigint_ends_a_run_on_a_stopped_terminal():
     os.close(slave)
 
 
-# --- the server serves on ---
+# --- the server keeps serving ---
 
 @contextlib.contextmanager
 def server_with_unread(option):

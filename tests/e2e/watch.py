@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the server pays: --watch and tcpreport watch, on servers whose cost is known."""
+"""The cost at the server: --watch and tcpreport watch, on servers whose cost is known."""
 
 import datetime
 import html
