@@ -42,8 +42,7 @@ class Authority:
         self.n_signed += 1
         cert, key, request, extensions = (self._path(f"{self.n_signed}.{kind}")
                                           for kind in ("pem", "key", "csr", "ext"))
-        with open(extensions, "w") as f:
-            f.write(f"subjectAltName={names}\n")
+        write_text(extensions, f"subjectAltName={names}\n")
         openssl("req", "-new", "-subj", "/CN=server", "-out", request, *self._new_key(key))
         openssl("x509", "-req", "-in", request, "-CA", self.cert, "-CAkey", self.key, "-days", str(days),
                 "-set_serial", str(self.n_signed), "-extfile", extensions, "-out", cert)

@@ -18,10 +18,7 @@ def refused(program, *arguments, contains, prefix=()):
 
 
 def file_of(text):
-    path = temp_path("input")
-    with open(path, "w") as f:
-        f.write(text)
-    return path
+    return write_text(temp_path("input"), text)
 
 
 @before_any_thread

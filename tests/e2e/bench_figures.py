@@ -75,9 +75,8 @@ def test_scale_excludes_the_startup_of_the_client():
 
 def test_control_uses_the_windows_in_which_queries_were_due():
     path = temp_path("rows.csv")
-    with open(path, "w") as f:
-        f.write("type,timestamp,connection_id,response_us,send_lag_us\n"
-                "Q,100.250000000,7,,250000.000\nA,100.500000000,7,500000.000,250000.000\n")
+    write_text(path, "type,timestamp,connection_id,response_us,send_lag_us\n"
+                     "Q,100.250000000,7,,250000.000\nA,100.500000000,7,500000.000,250000.000\n")
     check_equal(program("control").answers(path), [(100.0, 500000.0, 100.0)], "due, response, first query of the connection")
 
 

@@ -254,8 +254,7 @@ class Tree:
         self.git("commit", "-qam", "x")
 
     def write(self, path, text):
-        with open(os.path.join(self.root, path), "w") as f:
-            f.write(text)
+        write_text(os.path.join(self.root, path), text)
 
     def read(self, path):
         return read_text(os.path.join(self.root, path))

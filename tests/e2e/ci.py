@@ -125,12 +125,10 @@ def test_lint_of_words_finds_every_phrase_and_nothing_else():
     check(len(phrases) > 15, f"{phrases}")
     for phrase in phrases:
         phrase = phrase.replace("stands?", "stands").replace("(is|are)", "is")
-        with open(path, "w") as f:
-            f.write(f"/* fine */\n/* As {phrase.title()}: x */\n")
+        write_text(path, f"/* fine */\n/* As {phrase.title()}: x */\n")
         r = run_words_lint(path)
         check((r.returncode, r.stdout.startswith(f"{path}:2:")) == (1, True), f"'{phrase}': {r.returncode} {r.stdout}")
-    with open(path, "w") as f:
-        f.write('fprintf(out, "%s ' 'asked, %s connected", a, b);\n')
+    write_text(path, 'fprintf(out, "%s ' 'asked, %s connected", a, b);\n')
     check_equal(run_words_lint(path).returncode, 1, "asked, where requested is meant")
     with open(path, "w") as f:  # the control
         f.write('json_u64(j, "asked", n); /* the beginning; withstands it */\n')
@@ -152,8 +150,7 @@ def test_actions_are_pinned_to_commits():
     pinned = f"      - uses: actions/checkout@{'0123456789' * 4} # v4.3.1"
     path = temp_path("workflow.yml")
     for line, code in ((pinned, 0), (pinned.replace("89 ", "8 "), 1), (pinned.split(" #")[0], 1), ("      - uses: actions/checkout@v4", 1)):
-        with open(path, "w") as f:
-            f.write(f"steps:\n{line}\n")
+        write_text(path, f"steps:\n{line}\n")
         check_equal(subprocess.run([lint, path], capture_output=True, timeout=HANGS_S).returncode, code, line)
 
 
@@ -185,8 +182,7 @@ def test_every_shell_script_is_checked():
     check(len(scripts) > 35, f"{scripts}")
     path = temp_path("bad.sh")  # the control
     for text, code in (("rm $1", 1), ('rm "$1"', 0)):
-        with open(path, "w") as f:
-            f.write(f"#!/bin/sh\n{text}\n")
+        write_text(path, f"#!/bin/sh\n{text}\n")
         r = run_command([lint, path])
         check_equal((r.returncode, "SC2086" in r.stdout), (code, code == 1), text)
 

@@ -137,8 +137,7 @@ def test_each_class_asks_the_queries_of_its_file():
     files = {}
     for name, n in (("a", 2), ("b", 3)):
         files[name] = temp_path(f"{name}.txt")
-        with open(files[name], "w") as f:
-            f.write("".join(f"{name}{i}.example\n" for i in range(n)))
+        write_text(files[name], "".join(f"{name}{i}.example\n" for i in range(n)))
     log = temp_path("log.csv")
     server = FaultServer("--log", log)
     r = run_classes(server.port, "-t", 1, "-i", "100ms", "--edns", 1232, connections=10, classes=(
@@ -299,9 +298,9 @@ def test_a_server_that_still_accepts_is_not_given_up():
 
 def test_sections_of_a_file_define_the_same_classes():
     path = temp_path("population.conf")
-    with open(path, "w") as f:
-        f.write("connections = 100\nduration = 1\n[class a]\nshare = 70%  # most of them\ninterval = 200ms\nqname = a.example\n"
-                "\n[class b]\nshare = 30%\ninterval = 50ms\nqname = \"b.example\"\n")
+    write_text(path,
+               "connections = 100\nduration = 1\n[class a]\nshare = 70%  # most of them\ninterval = 200ms\nqname = a.example\n"
+               "\n[class b]\nshare = 30%\ninterval = 50ms\nqname = \"b.example\"\n")
     server = Server()
     from_file = run_client("-p", server.port, "--config", path, "127.0.0.1")
     from_words = run_classes(server.port, "-t", 1, classes=(A, B))
@@ -326,8 +325,7 @@ def test_a_run_without_classes_reports_none():
 
 def test_bad_classes_are_refused_before_anything_is_opened():
     two_names = temp_path("two.conf")
-    with open(two_names, "w") as f:
-        f.write("[class a]\nname = b\nshare = 100%\n")
+    write_text(two_names, "[class a]\nname = b\nshare = 100%\n")
     for words, part in ((["--class", "name=a"], "share"), (["--class", "name=a,share=50%"], "add up to 50%"),
                         (["--class", "name=a,share=100%,query-file=/nonexistent"], "/nonexistent"),
                         (["--class", "name=a,share=100%,qname=a..b"], "a..b"), (["--config", two_names], "give only one")):
@@ -346,8 +344,7 @@ def test_tcpreport_shows_merges_and_draws_classes():
         r = run_classes(server.port, "-t", 1, "-s", seed, "--hlog", paths[-1][1], classes=(A, B.replace("50ms", interval)))
         check_classes(r)
         check(re.search(r"^a +70 +70 +70 +70 ", r.err, re.M), f"the summary has a row for class a: {r.err}")
-        with open(paths[-1][0], "w") as f:
-            json.dump(r.json, f)
+        write_json(paths[-1][0], r.json)
     shown = tcpreport("show", *paths[0]).stdout
     check(re.search(r"^a +70 +70 +70 +70 ", shown, re.M) and re.search(r"^b +30 +30 +30 +30 ", shown, re.M), shown)
     check(len(re.findall(r"^[ab] +\d+\.\d+ ms +", shown, re.M)) == 2, f"response times of both: {shown}")

@@ -16,10 +16,7 @@ def settings(program, *arguments, **environment):
 
 
 def write(name, text):
-    path = temp_path(name)
-    with open(path, "w") as f:
-        f.write(text)
-    return path
+    return write_text(temp_path(name), text)
 
 
 def test_a_printed_configuration_reproduces_its_command_line():

@@ -118,8 +118,7 @@ def check_nothing_lost(r):
 
 def token_file(mode=0o600, text=TOKEN + "\n"):
     path = temp_path("token")
-    with open(path, "w") as f:
-        f.write(text)
+    write_text(path, text)
     os.chmod(path, mode)
     return path
 

@@ -89,10 +89,9 @@ def value_of(port, expression):
 def start_prometheus(targets):
     port, directory = free_port(), temp_directory()
     config = os.path.join(directory, "prometheus.yml")
-    with open(config, "w") as f:
-        json.dump({"global": {"scrape_interval": "500ms"},  # JSON is YAML, too
-                   "scrape_configs": [{"job_name": name, "static_configs": [{"targets": [target]}]}
-                                      for name, target in targets.items()]}, f)
+    write_json(config, {"global": {"scrape_interval": "500ms"},  # JSON is YAML, too
+                        "scrape_configs": [{"job_name": name, "static_configs": [{"targets": [target]}]}
+                                           for name, target in targets.items()]})
     log = open(os.path.join(directory, "log"), "w")
     spawn(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={directory}/data",
            f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)

@@ -27,8 +27,7 @@ class SmallCpu:
         path = f"{directory}/tcpscaler-{RUN}-{os.urandom(4).hex()}"
         try:
             os.mkdir(path)
-            with open(f"{path}/{name}", "w") as f:
-                f.write(limit)
+            write_text(f"{path}/{name}", limit)
         except OSError:
             if os.path.isdir(path):
                 os.rmdir(path)

@@ -106,10 +106,8 @@ class DnsServer:
         self.program, self.configuration = program, path
         state = os.path.dirname(path)
         os.chmod(state, 0o755)
-        with open(path, "w") as f:
-            f.write(configuration.replace("{address}", address).replace("{port}", str(self.port)).replace("{state}", state))
-        with open(os.path.join(state, "example.com.zone"), "w") as f:
-            f.write(zone)
+        write_text(path, configuration.replace("{address}", address).replace("{port}", str(self.port)).replace("{state}", state))
+        write_text(os.path.join(state, "example.com.zone"), zone)
         self.log = open(os.path.join(state, "output"), "w+")
         environment = self.environment = {**os.environ, "PATH": SYSTEM_PATH}
         self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", *prefix, program,

@@ -20,10 +20,21 @@ def temp_path(name):
     return os.path.join(temp_directory(), name)
 
 
-def write_program(path, text):
-    """Makes an executable script of the text; returns its path."""
+def write_text(path, text):
+    """Returns the path."""
     with open(path, "w") as f:
         f.write(text)
+    return path
+
+
+def write_json(path, value):
+    with open(path, "w") as f:
+        json.dump(value, f)
+
+
+def write_program(path, text):
+    """Makes an executable script of the text; returns its path."""
+    write_text(path, text)
     os.chmod(path, 0o755)
     return path
 

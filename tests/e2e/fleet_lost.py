@@ -152,8 +152,7 @@ def test_plan_that_says_stop_prevents_the_run():
     with Testbed(2) as testbed:
         before = testbed.states()
         text = read_text(testbed.inventory)
-        with open(testbed.inventory, "w") as f:
-            f.write(text.replace("sources: 10.77.12.1-3,", "sources: 10.77.12.1, source_ports: 20000-20099,"))
+        write_text(testbed.inventory, text.replace("sources: 10.77.12.1-3,", "sources: 10.77.12.1, source_ports: 20000-20099,"))
         run = a_run(testbed)
         r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")

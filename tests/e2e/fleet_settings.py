@@ -166,9 +166,8 @@ def test_lead_grows_with_the_number_of_hosts():
         steps += [{"add_host": {"name": "c{{ item }}", "groups": "clients"}, "loop": list(range(n_before, n))},
                   {"debug": {"msg": "{{ groups['clients'] | length }} clients: {{ lead }} s"}}]
         n_before = n
-    with open(playbook, "w") as f:
-        json.dump([{"hosts": "localhost", "gather_facts": False,  # JSON is YAML, too
-                    "vars_files": [f"{FLEET}/roles/fleet/defaults/main.yml"], "tasks": steps}], f)
+    write_json(playbook, [{"hosts": "localhost", "gather_facts": False,  # JSON is YAML, too
+                           "vars_files": [f"{FLEET}/roles/fleet/defaults/main.yml"], "tasks": steps}])
     r = run_command(["ansible-playbook", "-i", "localhost,", playbook], env=ansible_environment())
     check_equal(re.findall(r"(\d+) clients: (\d+) s", r.stdout), [("1", "10"), ("64", "10"), ("65", "15"), ("200", "25")],
                 f"lead: {r.stdout} {r.stderr}")
@@ -241,8 +240,7 @@ def test_error_says_what_to_set_if_python_cannot_unpack_a_package():
 def refusal(groups, *arguments):
     """What fleet/run.yml, which fails, says of these hosts, {group: {host: its settings}}; without a testbed."""
     inventory = temp_path("inventory.yml")
-    with open(inventory, "w") as f:
-        json.dump({"all": {"children": {group: {"hosts": hosts} for group, hosts in groups.items()}}}, f)
+    write_json(inventory, {"all": {"children": {group: {"hosts": hosts} for group, hosts in groups.items()}}})
     r = run_command(["ansible-playbook", "-i", inventory, *arguments, FLEET + "/run.yml"], env=ansible_environment())
     check_equal(r.returncode, 2, f"exit code: {r.stdout} {r.stderr}")
     return r.stdout

@@ -80,8 +80,7 @@ def test_run_without_a_start_time_reports_none():
 def clients_at_a_file():
     with Server() as server:
         paths = [temp_path("start") for _ in range(3)]
-        with open(paths[0] + ".ready", "w") as f:
-            f.write("an earlier run's")
+        write_text(paths[0] + ".ready", "an earlier run's")
         clients = [Client("-p", server.port, "-c", 10, "-r", 500, "--arrival", "constant", "-t", 1, "-R", "-s", i,
                           "--start-file", path, "127.0.0.1") for i, path in enumerate(paths)]
         for path in paths:
@@ -194,8 +193,7 @@ def test_file_without_a_time_ends_the_run():
 
     def write_words():
         wait_ready(path)
-        with open(path, "w") as f:
-            f.write("soon\n")
+        write_text(path, "soon\n")
 
     r = missed("--start-file", path, before_start=write_words)
     check(f"--start-file: invalid start time in '{path}'" in r.err, r.err)

@@ -59,8 +59,7 @@ def test_text_of_a_result_never_becomes_a_gnuplot_command():
             shutil.copy(file, copy)
         change(path, **changes)
         result = hostile_copy(read_json(path), command)
-        with open(path, "w") as f:
-            json.dump(result, f)
+        write_json(path, result)
         page_of(*paths)
         for kind in ("latency", "time", "connect", "rate", "capacity"):
             own = {"latency": paths[1], "time": paths[1], "connect": paths[2]}.get(kind, path)

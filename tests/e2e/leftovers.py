@@ -39,8 +39,7 @@ def check_killed(kill):
     need_program("setsid", "sleep")
     before = set(processes())
     path = temp_path("tests.py")
-    with open(path, "w") as f:
-        f.write(FILE)
+    write_text(path, FILE)
     runner = spawn(["sh", "-c", 'setpriv --pdeathsig KILL "$@" & wait', "sh", sys.executable, path],
                    stdout=subprocess.PIPE, text=True)
     check_equal(runner.stdout.readline(), "started\n", "the file of tests")

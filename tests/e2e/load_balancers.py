@@ -60,8 +60,7 @@ class Balancer:
         self.port, path = free_port(), temp_path("balancer.conf")
         state = os.path.dirname(path)
         os.chmod(state, 0o755)
-        with open(path, "w") as f:
-            f.write(configuration.format(port=self.port, server=server.port, state=state, **values))
+        write_text(path, configuration.format(port=self.port, server=server.port, state=state, **values))
         self.log = open(os.path.join(state, "output"), "w+")
         environment = {**os.environ, "PATH": SYSTEM_PATH}
         self.process = spawn([*command, path], env=environment, stdout=self.log, stderr=self.log,

@@ -41,8 +41,7 @@ cat >>"$FAKE/mail"
 
 
 def write(path, text):
-    with open(path, "w") as f:
-        f.write(text)
+    write_text(path, text)
     if text.startswith("#!"):
         os.chmod(path, stat.S_IRWXU)
     return path

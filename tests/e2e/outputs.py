@@ -57,8 +57,7 @@ def test_a_closed_stderr_puts_no_messages_into_files():
 
 def test_two_outputs_to_the_same_file_are_refused():
     path, symlink = temp_path("out"), temp_path("symlink")
-    with open(path, "w") as f:
-        f.write("precious")
+    write_text(path, "precious")
     link = path + ".link"
     os.link(path, link)
     os.symlink(path, symlink)
@@ -85,8 +84,7 @@ def test_a_refused_run_keeps_the_old_files():
     with Server() as server:
         for refused in (["--control", f"127.0.0.1:{server.port}"], ["--start-at", "2020-01-01T00:00:00Z"]):
             for path in paths.values():
-                with open(path, "w") as f:
-                    f.write("old")
+                write_text(path, "old")
             r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, *refused, "127.0.0.1")
             check_equal((r.code, len(r.err.splitlines())), (2, 1), r.err)
             for path in paths.values():
@@ -109,8 +107,7 @@ def test_tcpreport_does_not_overwrite_its_input():
     with Server() as server:
         r = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
     path = temp_path("result.json")
-    with open(path, "w") as f:
-        json.dump(r.json, f)
+    write_json(path, r.json)
     for arguments in (["--json", path, path], ["--json", path + ".new", "--hlog", path + ".new", path]):
         m = run_command([TCPREPORT, "merge", *arguments])
         check_equal(m.returncode, 2, f"exit code, {arguments}; stderr: {m.stderr}")
@@ -160,8 +157,7 @@ def test_tcpreport_exits_with_3_if_an_output_is_full():
     result = temp_path("run.json")
     with Server() as server:
         run = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
-        with open(result, "w") as f:
-            json.dump({**run.json, "verdict": "VALID", "reasons": []}, f)
+        write_json(result, {**run.json, "verdict": "VALID", "reasons": []})
         compare = ["compare", "--min-runs", "1"]
         both = [result, "--", result]
         watch = ["watch", "--port", str(server.port), "--duration", "1s", "--json"]
@@ -180,8 +176,7 @@ def test_tcpreport_compare_keeps_a_file_that_it_cannot_empty():
     result = temp_path("run.json")
     with Server() as server:
         run = run_client("-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
-    with open(result, "w") as f:
-        json.dump({**run.json, "verdict": "VALID", "reasons": []}, f)
+    write_json(result, {**run.json, "verdict": "VALID", "reasons": []})
     sealed = os.memfd_create("sealed", os.MFD_ALLOW_SEALING)
     os.write(sealed, b"kept\n")
     fcntl.fcntl(sealed, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
@@ -227,8 +222,7 @@ def test_a_result_that_does_not_fit_keeps_the_old_one():
         with Server() as server:
             for option in ("--json", "--connections-out"):
                 path = os.path.join(directory, "result" + option)
-                with open(path, "w") as f:
-                    f.write("old")
+                write_text(path, "old")
                 r = run_command([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path, f"127.0.0.1:{server.port}"])
                 check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
                 check("No space left on device" in r.stderr, r.stderr)
@@ -254,13 +248,11 @@ def test_a_program_killed_while_writing_keeps_the_old_result():
         r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=HANGS_S)
         check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
         valid = {**read_json(result), "verdict": "VALID", "reasons": []}
-        with open(result, "w") as f:
-            json.dump(valid, f)
+        write_json(result, valid)
         for argv in (*([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
                      [TCPREPORT, "merge", "--hlog", path, log],
                      [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
-            with open(path, "w") as f:
-                f.write("old")
+            write_text(path, "old")
             r = run_command([*SMALL_FILES, *argv])
             check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
             check_equal(read_text(path), "old", f"after {argv}")
@@ -272,8 +264,7 @@ def test_a_file_beyond_the_size_limit_ends_no_run():
     with Server() as server:
         load = [TCPCLIENT, "-c", "100", "-r", "1000", "-t", "1", f"127.0.0.1:{server.port}"]
         for option in ("--json", "--hgrm", "--connections-out"):
-            with open(path, "w") as f:
-                f.write("old")
+            write_text(path, "old")
             r = run_command([*SMALL_FILES, *load, option, path])
             check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
             check(f"{option}: could not write '{path}': File too large" in r.stderr, r.stderr)
@@ -296,8 +287,7 @@ def next_line(stream, words):
 
 def test_a_server_whose_snapshot_is_too_large_keeps_serving():
     path = temp_path("result")
-    with open(path, "w") as f:
-        f.write("old")
+    write_text(path, "old")
     server = spawn([*SMALL_FILES, TCPSERVER, "--json", path, "0"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     port = re.search(r":(\d+),", next_line(server.stderr, "listening"))[1]
     server.send_signal(signal.SIGUSR1)
@@ -329,8 +319,7 @@ def test_a_mounted_file_is_written_in_place():
     need_root()
     path, source = temp_path("result.json"), temp_path("mounted.json")
     for name in (path, source):
-        with open(name, "w") as f:
-            f.write("old")
+        write_text(name, "old")
     mounted = ["unshare", "-m", "sh", "-c", f'mount --bind {source} {path} && exec "$@"', "sh"]
     with Server() as server:
         r = run_command([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"])

@@ -131,8 +131,7 @@ def test_missing_programs_are_refused_before_the_run():
         for tcpreport, path, words in ((None, None, "/tcpreport': No such file or directory"),
                                        ("#!/bin/sh\n", "/nonexistent", "gnuplot is not installed")):
             place = Place(tcpreport)
-            with open(place.page, "w") as f:
-                f.write("kept")
+            write_text(place.page, "kept")
             r = place.run("-p", server.port, "-t", "200ms", "--report", place.page, path=path)
             check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), r.stderr)
             check("--report: " in r.stderr and words in r.stderr, f"{words!r} in {r.stderr}")
@@ -158,8 +157,7 @@ def test_failure_of_tcpreport_keeps_the_old_page():
     for code, words in (("echo '<html>'; exit 1", "tcpreport failed"), ("echo '<html>'; kill -9 $$", "tcpreport failed"),
                         ("echo '<html>'; exit 0", None)):
         place = Place(f"#!/bin/sh\n{code}\n")
-        with open(place.page, "w") as f:
-            f.write("old")
+        write_text(place.page, "old")
         with Server() as server:
             r = place.run("-p", server.port, "-c", 5, "-t", "200ms", "--quiet", "--report", place.page)
         if words is None:  # the control

@@ -72,8 +72,7 @@ def test_plan_and_refusal_keep_the_files_of_the_last_run():
     rows, result = temp_path("rows.csv"), temp_path("result.json")
     outputs = ["--output", rows, "--json", result, "127.0.0.1"]
     for path in (rows, result):
-        with open(path, "w") as f:
-            f.write("of yesterday\n")
+        write_text(path, "of yesterday\n")
     check_equal(subprocess.run([TCPCLIENT, "--plan", "-c", "3", "--output", rows, "127.0.0.1"],
                                capture_output=True).returncode, 0, "exit code of a plan")
     r = subprocess.run([TCPCLIENT, "-c", "3", "--sport", "4000-4001", *outputs], capture_output=True)
@@ -110,8 +109,7 @@ def test_privileged_port_is_refused_before_the_run():
 
 def test_sources_may_come_from_a_file_or_an_interface():
     path = temp_path("sources")
-    with open(path, "w") as f:
-        f.write("# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")
+    write_text(path, "# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")
     out = temp_path("connections.csv")
     with Namespace() as namespace, Server(prefix=namespace.prefix) as server:
         r = run_client("-p", server.port, "-c", 8, "-t", 1, "--source", f"@{path},iface:lo", "--sport",

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """tcpreport, and runs for it to read."""
 
-import json
-
 from harness import *
 
 
@@ -44,8 +42,7 @@ def change(path, **changes):
             result[key].update(value)
         else:
             result[key] = value
-    with open(path, "w") as f:
-        json.dump(result, f)
+    write_json(path, result)
 
 
 # --- compare ---

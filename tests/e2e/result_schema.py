@@ -110,8 +110,7 @@ def real_results():
 def merged(*results):
     directory = temp_directory()
     for i, result in enumerate(results):
-        with open(f"{directory}/{i}.json", "w") as f:
-            json.dump(result, f)
+        write_json(f"{directory}/{i}.json", result)
     r = run_command([TCPREPORT, "merge", "--json", "-", *[f"{directory}/{i}.json" for i in range(len(results))]])
     check(r.returncode in (0, 3), r.stderr)
     return json.loads(r.stdout)

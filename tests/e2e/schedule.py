@@ -81,8 +81,7 @@ def test_rate_stays_zero_while_a_slope_is_below_zero():
 
 def test_schedule_forms_are_equivalent():
     path = temp_path("steps")
-    with open(path, "w") as f:
-        f.write("1s:50 # slowly\n1s:400\n")
+    write_text(path, "1s:50 # slowly\n1s:400\n")
     runs = [scheduled_run("--stdin", text="2\n1000 50\n1000 400\n")[1],
             scheduled_run("--schedule", "1s:50,1s:400")[1],
             scheduled_run("--schedule", f"@{path}")[1]]

@@ -101,8 +101,7 @@ class Host(Namespace):
 
     def write(self, name, text):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), "w") as f:
-            f.write(text)
+        write_text(self.path(name), text)
 
     def value(self, name):
         """Of a sysctl."""

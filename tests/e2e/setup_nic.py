@@ -139,8 +139,7 @@ def test_rings_are_set_to_the_maximum_of_the_card():
 
     def sizes(*new):
         for name, size in zip(("rx", "tx"), new):
-            with open(os.path.join(rings, name), "w") as f:
-                f.write(size)
+            write_text(os.path.join(rings, name), size)
         return tuple(read_text(os.path.join(rings, name)).strip() for name in ("rx", "tx"))
 
     with nic_host() as host:

@@ -79,8 +79,7 @@ def unsafe_states(directory, victim):
         return path
 
     def trap(path, mode=0o644, owner=0):
-        with open(path, "w") as f:
-            f.write(TRAP.format(victim))
+        write_text(path, TRAP.format(victim))
         os.chown(path, owner, -1)
         os.chmod(path, mode)
         return path
@@ -118,8 +117,7 @@ def test_state_that_others_could_have_written_is_refused():
         check_same(everything(namespace), before, "nothing was changed")
         # the same trap where nobody else could have laid it: it is what --revert obeys
         own = os.path.join(directory, "own")
-        with open(own, "w") as f:
-            f.write(TRAP.format(victim))
+        write_text(own, TRAP.format(victim))
         script(namespace, SERVER, "--revert", "--state", own)
         check_equal(value(namespace, "net.core.somaxconn"), ["7"], "somaxconn")
         check(not os.path.exists(victim), "the file that the state says is new")

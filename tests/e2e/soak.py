@@ -178,8 +178,7 @@ def test_server_that_leaks_is_found():
     need_program("cc")
     directory = temp_directory()
     source, library = (os.path.join(directory, name) for name in ("leaks.c", "leaks.so"))
-    with open(source, "w") as f:
-        f.write(LEAKS)
+    write_text(source, LEAKS)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     r = soak(TCPSERVER=program_that(f'LD_PRELOAD={library} exec {os.path.abspath(TCPSERVER)} "$@"'))
     with stall_may_spoil():  # it can last for all samples of a block

@@ -6,8 +6,7 @@ from harness import *
 
 def open_gate(path, epoch_s):
     """By rename, as the manual says."""
-    with open(path + ".new", "w") as f:
-        f.write(f"{epoch_s:.9f}\n")
+    write_text(path + ".new", f"{epoch_s:.9f}\n")
     os.rename(path + ".new", path)
 
 

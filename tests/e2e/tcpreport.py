@@ -303,8 +303,7 @@ def named(*names):
     os.makedirs(directory, exist_ok=True)
     paths = [f"{directory}/{name}" for name in names]
     for path in paths:
-        with open(path, "w") as f:
-            f.write(path)
+        write_text(path, path)
     return paths
 
 
@@ -340,8 +339,7 @@ def test_no_input_counts_twice():
         check(r.stderr.endswith("are the same file: expected each file once\n") and f"'{name}'" in r.stderr, r.stderr)
         check_equal((r.stdout, len(r.stderr.splitlines())), ("", 1), arguments)
     for path in (csv, bare):
-        with open(path, "w") as f:
-            f.write("connection_id,source,established_s\n0,127.0.0.1:1,0.5\n")
+        write_text(path, "connection_id,source,established_s\n0,127.0.0.1:1,0.5\n")
     r = report("plot", "--kind", "connect", "--term", csv, bare, code=2)
     check_equal(r.stderr, f"tcpreport: {bare}: '{bare}' already has connections\n", "two files of one run")
 

@@ -75,8 +75,7 @@ def synthetic_run(path, base, noise, of_night, effect):
     for name, size in (("p50", 0.01), ("p90", 0.02), ("p99", 0.05), ("p999", 0.1)):
         factor = math.exp(of_night + noise.gauss(0, size)) * (1 + effect if name == "p50" else 1)
         latency["response"][name] = round(200000 * factor)
-    with open(path, "w") as f:
-        json.dump({**base, "latency_ns": latency}, f)
+    write_json(path, {**base, "latency_ns": latency})
 
 
 def first_alarm(base, seed, effect):
@@ -148,8 +147,7 @@ def searches(directory, name, capacities):
         check_equal((r.code, r.json["search"]["reason"]), (3, "time"), r.err)
     names = [f"{directory}/{name}{i}.json" for i in range(len(capacities))]
     for i, capacity in enumerate(capacities):
-        with open(names[i], "w") as f:
-            json.dump(r.json, f)
+        write_json(names[i], r.json)
         change(names[i], verdict="VALID", reasons=[], started=f"2026-01-31T12:{i:02}:00.000Z",
                search={"status": "found", "reason": None, "capacity": capacity, "confirmed": True})
     return names
@@ -270,8 +268,7 @@ def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
     bad = before[3][1]
     whole = read_text(bad)
     for text, why in ((whole[:-20], "truncated"), ("", "empty"), ("hello\n", "unknown format")):
-        with open(bad, "w") as f:
-            f.write(text)
+        write_text(bad, text)
         r = compared()
         check_equal((r.returncode, r.stdout), (without.returncode, without.stdout), f"as without that night: {r.stderr}")
         said = r.stderr.splitlines()

@@ -337,8 +337,7 @@ def test_users_settings_of_gnuplot_change_nothing():
     need_program("gnuplot")
     home = temp_path("home")
     os.makedirs(home)
-    with open(f"{home}/.gnuplot", "w") as f:
-        f.write("set datafile separator ','\nset print '-'\nprint 'junk'\n")
+    write_text(f"{home}/.gnuplot", "set datafile separator ','\nset print '-'\nprint 'junk'\n")
     path = temp_path("own.svg")
     r = run_command([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]], env={**os.environ, "HOME": home})
     check_equal((r.returncode, r.stderr), (0, ""), "plot")

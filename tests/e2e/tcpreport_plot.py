@@ -22,8 +22,7 @@ def search_to_plot(directory):
     with Server() as server:
         r = run_client("-q", "-p", server.port, *spare_source(90), "-c", 10, "--find", "rate", "--find-range", "2k-9k",
                        "--find-time", "9s", "127.0.0.1")
-    with open(f"{directory}/search.json", "w") as f:
-        json.dump(r.json, f)
+    write_json(f"{directory}/search.json", r.json)
     return f"{directory}/search.json"
 
 

@@ -51,8 +51,7 @@ class Testbed:
         self.call("up", str(n_clients))
         self.hosts = [line.split()[0] for line in self.call("status").splitlines()]
         self.inventory = self.directory + "/inventory.yml"
-        with open(self.inventory, "w") as f:
-            f.write(self.call("inventory"))
+        write_text(self.inventory, self.call("inventory"))
 
     def call(self, *arguments, code=0):
         r = run_command([SCRIPT, *arguments], env=self.environment)

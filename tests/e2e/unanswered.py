@@ -263,8 +263,7 @@ def test_compare_uses_the_share_of_scheduled_queries_answered():
         result["queries"].update(unsent=n_unsent, scheduled=result["queries"]["sent"] + n_unsent)
         for i in range(9):
             names[group].append(temp_path(f"{group}{i}.json"))
-            with open(names[group][-1], "w") as f:
-                json.dump(result, f)
+            write_json(names[group][-1], result)
     r = run_command([TCPREPORT, "compare", "--min-runs", "9", *names["good"], "--", *names["unsent"]])
     check(r.returncode == 1 and "REGRESSION: answered -50.0 %" in r.stdout, r.stdout + r.stderr)
 

@@ -140,8 +140,7 @@ def gone_pid():
 
 def test_servers_that_cannot_be_watched_are_refused():
     path = temp_path("kept.json")
-    with open(path, "w") as f:
-        f.write("kept")
+    write_text(path, "kept")
     for value, words in (("nsd", "expected a process ID, unit:NAME or cgroup:PATH"), ("0", "expected a process ID"),
                          (gone_pid(), "no such process"), ("unit:no-such-unit", "no control group of such a unit"),
                          ("cgroup:/no/such/group", "no such control group")):
@@ -175,8 +174,7 @@ def check_that_discarded_queries_cost(run, samples):
     """A search measures a part of what it sends: the server answered all of it."""
     def cost_us(result):
         path = temp_path("cost.json")
-        with open(path, "w") as f:
-            json.dump(result, f)
+        write_json(path, result)
         return float(re.search(r"([\d.]+) us of CPU time per query", report("show", path, "--watch", samples).stdout).group(1))
 
     result = read_json(run)
@@ -192,8 +190,7 @@ def check_that_no_peak_of_a_full_file_is_lost(run, document):
         row[document["columns"].index("epoch_ns")] = int(started.timestamp() * 1000) * 10**6 + i * 10**5
     rows[1][document["columns"].index("listen_queue")] = 500
     full = temp_path("full.json")
-    with open(full, "w") as f:
-        json.dump(document | {"samples": rows}, f)
+    write_json(full, document | {"samples": rows})
     text = report("show", run, "--watch", full).stdout
     check("listen queue: longest seen 500 of " in text, text)
 
@@ -221,16 +218,14 @@ def test_samples_from_another_host_are_matched_by_time():
     at = document["columns"].index("epoch_ns")
     for end, n, words in (("it has ended", None, None), ("it has ended", 3, "it has ended"), (None, 3, "watching was stopped")):
         other = temp_path("other.json")
-        with open(other, "w") as f:
-            json.dump(document | {"end": end, "samples": document["samples"][:n]}, f)
+        write_json(other, document | {"end": end, "samples": document["samples"][:n]})
         text = report("show", run, "--watch", other).stdout
         said = re.findall(r"^ +watched only until then: (.*)$", text, re.M)
         check_equal(said, [words] if words else [], f"with {n or 'all'} samples; {text}")
     check_that_no_peak_of_a_full_file_is_lost(run, document)
     for row in document["samples"]:
         row[at] -= 3600 * 10**9
-    with open(samples, "w") as f:
-        json.dump(document, f)
+    write_json(samples, document)
     for file, words in ((samples, "no samples from the time of the run"), (run, "expected a file of tcpreport watch"),
                         ("/nonexistent", "cannot read")):
         r = report("show", run, "--watch", file)
@@ -264,8 +259,7 @@ def test_process_name_is_treated_as_text():
     shown = f"{HOSTILE[:15]} (process {process.pid})".replace("\x1b", "?")
     check_equal(result.json["server_cost"]["watched"], shown, "in the result")
     check(f"Server cost  {shown}\n" in result.err and "\x1b" not in result.err, "on the terminal")
-    with open(run, "w") as f:
-        json.dump(result.json, f)
+    write_json(run, result.json)
     check_equal(report("html", "-o", page, run).returncode, 0, "html")
     text = read_text(page)
     check_equal(problems(text), [], "no markup")

@@ -204,8 +204,7 @@ class SteppedClock:
     def __init__(self):
         need_program("cc")
         source, self.preloaded, self.path = (temp_path(name) for name in ("step.c", "step.so", "step"))
-        with open(source, "w") as f:
-            f.write(CLOCK_STEP)
+        write_text(source, CLOCK_STEP)
         subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", self.preloaded, source, "-ldl"], check=True)
         self.set(0)
         self.prefix = ["env", f"LD_PRELOAD={self.preloaded}", f"CLOCK_STEP={self.path}"]
