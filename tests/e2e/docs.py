@@ -4,6 +4,7 @@
 import re
 
 from documents import *
+from reports import need_tcpreport
 
 
 def documented(text):
@@ -53,8 +54,7 @@ def test_options_missing_from_a_man_page_are_noticed():
 
 
 def test_man_page_of_tcpreport_has_a_section_for_every_command():
-    if not TCPREPORT:
-        skip("tcpreport was not built: it needs zlib and json-c")
+    need_tcpreport()
     page = read_source("docs", "tcpreport.1").split(".SH COMMANDS\n")[1].split("\n.SH ")[0]
     for program in COMMANDS:
         check_documented(program, page.split(f".SS {program}\n")[1].split("\n.SS ")[0])

@@ -3,6 +3,7 @@
 
 from harness import *
 from html_page import PICTURES, Page, pictures, problems
+from reports import need_tcpreport
 
 
 class Place:
@@ -32,8 +33,7 @@ class Place:
 
 def drawing_place():
     """With the tcpreport that was built."""
-    if not TCPREPORT:
-        skip("tcpreport was not built: it needs zlib and json-c")
+    need_tcpreport()
     need_program("gnuplot")
     place = Place()
     os.symlink(os.path.abspath(TCPREPORT), os.path.join(place.directory, "tcpreport"))

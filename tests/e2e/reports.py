@@ -4,7 +4,13 @@
 from harness import *
 
 
+def need_tcpreport():
+    if not TCPREPORT:
+        skip("tcpreport was not built: it needs zlib and json-c")
+
+
 def report(*arguments, code=0):
+    """code: the expected exit code; None: any."""
     r = run_command([TCPREPORT, *[str(a) for a in arguments]])
     check(code is None or r.returncode == code, f"exit code {r.returncode}, expected {code}: {r.stderr}")
     return r
