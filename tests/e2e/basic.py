@@ -326,8 +326,8 @@ def test_connect_rate_is_kept():
         check(took_s < 2.4, f"seconds to connect: {took_s}")
 
 
-def test_rows_are_in_the_order_of_the_monotonic_clock():
-    """Dates are computed from one offset to it, read once."""
+def test_timestamps_of_rows_never_decrease():
+    """They are times of the monotonic clock, plus an offset that is read once."""
     with Server() as server:
         r = run_client("-p", server.port, "-c", 1, "-r", 1000, "-t", 1, "-R", "127.0.0.1")
     check_conservation(r)

@@ -284,7 +284,7 @@ def test_a_name_resolves_to_the_address_that_serves_the_classes():
     check_equal(check_classes(r)["a"]["connections"]["connected"], 4, f"connections: {r.err}")
 
 
-def test_a_server_that_still_accepts_is_not_given_up():
+def test_a_server_that_still_accepts_is_not_reported_as_gone():
     """It ends each connection after its proof. The port of the run, which no class uses, accepts nothing."""
     server, nobody = FaultServer("--close-every", 1), Server(port=free_port())
     nobody.stop()

@@ -222,7 +222,7 @@ def test_user_is_changed_for_good_on_every_thread():
 
 
 @plain_build_only
-def test_privileges_cannot_be_regained_without_user():
+def test_no_privileges_can_be_gained_without_user():
     with Server() as server:
         check_equal({status["NoNewPrivs"] for status in statuses(server.pid)}, {"1"}, "NoNewPrivs")
 
@@ -233,7 +233,7 @@ def start_fails(*arguments, contains, prefix=()):
     check(contains in r.stderr, f"'{contains}' in: {r.stderr}")
 
 
-def test_server_stops_if_the_user_cannot_be_changed_for_good():
+def test_server_does_not_start_if_the_user_cannot_be_changed_for_good():
     need_root()
     need_program("setpriv")
     for user, contains in (("root", "other than root"), ("no-such-user", "no such user"), ("nobody:no-such", "no such group"),
