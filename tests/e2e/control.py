@@ -248,11 +248,7 @@ def echo(s):
 def test_server_closes_its_oldest_and_pauses_accepting():
     at = control_path()
     server = Server("--threads", 1, "--control", at)
-
-    def connect():
-        return socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
-
-    sockets = [connect() for _ in range(5)]
+    sockets = [server.connect() for _ in range(5)]
     for s in sockets:
         check_equal(echo(s), b"x", "echo")
     check_equal(ask(at, "/connections/stop?n=2"), {"stopped": 2, "active": 3}, "answer")
@@ -260,7 +256,7 @@ def test_server_closes_its_oldest_and_pauses_accepting():
     check_equal([echo(s) for s in sockets[2:]], [b"x"] * 3, "the others are not")
     check_equal(ask(at, "/pause"), {"paused": True}, "answer")
     wait_for(lambda: stats(at)["state"] == "paused", "the pause")
-    late = connect()
+    late = server.connect()
     late.sendall(b"y")
     late.settimeout(0.3)
     try:

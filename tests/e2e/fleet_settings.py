@@ -4,7 +4,6 @@
 import functools
 import importlib.util
 import tarfile
-from pathlib import Path
 
 from testbed import *
 
@@ -272,10 +271,10 @@ def prepared(left_s, boot=None):
     write_program(directory + "/bin/tcpclient", "#!/bin/sh\n")  # whose plan says that everything fits
     files = {"owner": "us\n", "rows.csv": "of an earlier run\n"}
     if left_s is not None:
-        uptime_s = int(float(Path("/proc/uptime").read_text().split()[0]))
-        files["tuned"] = f"{boot or Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {uptime_s + left_s}\n"
+        uptime_s = int(float(read_text("/proc/uptime").split()[0]))
+        files["tuned"] = f"{boot or read_text('/proc/sys/kernel/random/boot_id').strip()} {uptime_s + left_s}\n"
     for name, text in files.items():
-        Path(directory, name).write_text(text)
+        write_text(os.path.join(directory, name), text)
     return {"ansible_connection": "local", "remote_dir": directory}
 
 

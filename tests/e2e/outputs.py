@@ -95,7 +95,7 @@ def test_a_refused_run_keeps_the_old_files():
 
 
 def test_dev_null_may_be_shared():
-    """The control of the test above."""
+    """The control: only outputs that replace each other are refused."""
     with Server() as server:
         r = subprocess.run([TCPCLIENT, "-c", "1", "-r", "10", "-t", "0.3", "-q", "-R", "--json", "/dev/null", "--hlog",
                             "/dev/null", "--hgrm", "/dev/null", f"127.0.0.1:{server.port}"],
@@ -181,8 +181,8 @@ def test_tcpreport_compare_keeps_a_file_that_it_cannot_empty():
     os.write(sealed, b"kept\n")
     fcntl.fcntl(sealed, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
     for arguments in ([], ["--nights"]):
-        r = subprocess.run([TCPREPORT, "compare", "--min-runs", "1", *arguments, "--json", f"/dev/fd/{sealed}", result, "--", result],
-                           capture_output=True, text=True, timeout=60, pass_fds=[sealed])
+        r = run_command([TCPREPORT, "compare", "--min-runs", "1", *arguments, "--json", f"/dev/fd/{sealed}", result, "--", result],
+                        pass_fds=[sealed])
         check_equal(r.returncode, 3, f"exit code, {arguments}: {r.stderr}")
         check(f"--json: cannot write '/dev/fd/{sealed}': " in r.stderr, r.stderr)
         check_equal(os.pread(sealed, 100, 0), b"kept\n", f"the file, {arguments}")

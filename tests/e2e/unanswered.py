@@ -49,7 +49,7 @@ class Run:
         check_conservation(self.result)
         self.json, self.directory = self.result.json, directory
         shutil.copy(client.json_path, self.path("json"))
-        rows = [row for row in read_rows(self.path("csv"))]
+        rows = read_rows(self.path("csv"))
         answers = [row for row in rows if row["type"] == "A"]
         q = self.json["queries"]
         check_equal(len(answers), q["answered"], "rows of answers")
