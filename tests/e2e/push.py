@@ -214,7 +214,7 @@ def check_missed_are_beyond(r, p):
     check_equal(response["p90"], "beyond", "a percentile among them")
 
 
-def test_server_without_faults_raises_no_doubt():
+def test_server_without_faults_raises_no_doubt_about_messages():
     r, p, did = check_faults()
     check_nothing_missing(p)
     check_equal(received(p), did["good"], "good ones")
