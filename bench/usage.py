@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sys
+from fractions import Fraction
 
 MULTIPLES = {"k": 1000, "M": 1000000}
 
@@ -34,19 +35,25 @@ def whole(least=1, most=None):
     return checked
 
 
+def parse_count(text):
+    """As the programs' options take them: 10k, 1.5M. None: it is none."""
+    if not re.fullmatch(r"\d{1,18}|\d{1,9}(\.\d{1,9})?[kM]", text, re.ASCII):
+        return None
+    n = Fraction(text.rstrip("kM")) * MULTIPLES.get(text[-1], 1)
+    return int(n) if n.denominator == 1 else None
+
+
 def count(least=1):
-    """As the programs' options take them: 10k, 1.5M."""
     def checked(text):
-        is_count = re.fullmatch(r"\d{1,18}|\d{1,9}(\.\d+)?[kM]", text, re.ASCII)
-        n = int(float(text.rstrip("kM")) * MULTIPLES.get(text[-1], 1)) if is_count else -1
-        if n < least:
+        n = parse_count(text)
+        if n is None or n < least:
             refuse(text, f"a number from {least} on, such as 500, 10k or 1.5M")
         return n
     return checked
 
 
 def counts(text):
-    """A list of them, which is returned as it is."""
+    """A list of counts, which is returned as it is."""
     for each in text.split(","):
         count()(each)
     return text
@@ -65,7 +72,7 @@ def number(least):
 
 
 def names(known):
-    """A list of them."""
+    """A list of these names."""
     def checked(text):
         for name in text.split(","):
             if name not in known:

@@ -17,6 +17,7 @@ import blocks
 import minute
 import occupy
 import quiet
+import usage
 from programs import APART, BENCHMARKS
 
 PAGE = "About it.\n<!-- a -->\n`old`:\n\n```\n1\n```\nBetween.\n\n<!-- b -->\n```\n2\n```\nAfter.\n"
@@ -378,6 +379,12 @@ def test_wrong_arguments_are_refused_in_one_line():
         r = run_program(os.path.join(BENCH, name), *words, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
         check_equal((r.returncode, r.stdout), (2, ""), f"exit code and output of {name} {words}: {r.stderr}")
         check(re.fullmatch(rf"bench/{name}: .*{re.escape(message)}.*\n", r.stderr), r.stderr)
+
+
+def test_counts_are_those_of_the_options():
+    counts = {"500": 500, "10k": 10000, "1.5M": 1500000, "32.3k": 32300, "2.01M": 2010000,  # the product of floats is smaller
+              "1.0005k": None, "1.5": None, "k": None, "": None, "-1": None}
+    check_equal({text: usage.parse_count(text) for text in counts}, counts, "counts")
 
 
 def test_every_program_says_what_it_does():

@@ -121,12 +121,6 @@ def german():
     return {**os.environ, "LOCPATH": directory, "LC_ALL": "de_DE.UTF-8"}
 
 
-def parse_count(text):
-    """As the programs' options take them: 10k, 1.5M."""
-    multiples = {"k": 1000, "M": 1000000}
-    return int(float(text[:-1]) * multiples[text[-1]]) if text[-1] in multiples else int(text)
-
-
 def intended_ns(row):
     """When a query of the rows was due, since the epoch."""
     return int(row["timestamp"].replace(".", "")) - int(row["send_lag_us"].replace(".", ""))
