@@ -84,7 +84,7 @@ def test_hosts_that_were_all_cut_off_for_a_while_are_reverted():
         run.wait_for_start("c1", 3)
         for host in testbed.hosts:
             testbed.call("cut", host)
-        wait_for(lambda: run.text().count("UNREACHABLE") >= len(testbed.hosts), "the loss of all", 120)
+        wait_for(lambda: run.text().count("UNREACHABLE") >= len(testbed.hosts), "the loss of all")
         for host in testbed.hosts:
             testbed.call("heal", host)
         r = run.wait()

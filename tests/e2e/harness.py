@@ -160,10 +160,10 @@ class Client:
                             time.monotonic() - self.begin)
 
 
-def run_client(*arguments, timeout=HANGS_S, **options):
+def run_client(*arguments, **options):
     """All its rows on stdout are read, however late."""
     every_row = ["--raw-full", "block"] if "-R" in arguments else []
-    return Client(*every_row, *arguments, **options).wait(timeout)
+    return Client(*every_row, *arguments, **options).wait()
 
 
 def start_client(*arguments, **options):

@@ -92,11 +92,11 @@ class Nights:
                      text=True, cwd=self.directory, env={**os.environ, "FAKE": self.directory,
                                      "PATH": f"{self.bin}:{os.environ['PATH']}"})
 
-    def run(self, code, verdict="", timeout=2000, prefix=()):
+    def run(self, code, verdict="", prefix=()):
         """One night; its directory, None when there is none, and what it said on stderr."""
         before = self.all()
         process = self.start(prefix)
-        out, err = process.communicate(timeout=timeout)
+        out, err = process.communicate(timeout=HANGS_S)
         check_equal((process.returncode, out), (code, ""), f"exit code and stdout; stderr: {err}")
         new = [night for night in self.all() if night not in before]
         if verdict:

@@ -62,14 +62,14 @@ def run_command(argv, **options):
     return subprocess.run(argv, capture_output=True, text=True, timeout=HANGS_S, **options)
 
 
-def stop(process, number=signal.SIGTERM, timeout=HANGS_S):
+def stop(process, number=signal.SIGTERM):
     if process.poll() is None:
         is_stopped = "T" in thread_states(process.pid)
         process.send_signal(number)
         if is_stopped:  # by a test. Others do without: SIGCONT cancels the SIGSTOP with which LeakSanitizer begins.
             process.send_signal(signal.SIGCONT)
     try:
-        return process.wait(timeout)
+        return process.wait(HANGS_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
