@@ -71,6 +71,7 @@ def form(report):
 def test_newest_ansible_gives_the_same_report():
     newest = newest_ansible()
     with Testbed(2) as testbed:
+        testbed.forget_python()
         before = testbed.states()
         reports, versions = [], []
         for use in (lambda: None, lambda: testbed.use_ansible(newest)):

@@ -71,6 +71,10 @@ class Testbed:
         """From now on the programs of this directory."""
         self.ansible = [f"PATH={directory}:{os.environ['PATH']}"]
 
+    def forget_python(self):
+        """From now on Ansible searches each host for Python, as fleet/ansible.cfg says."""
+        write_text(self.inventory, re.sub(r".*ansible_python_interpreter.*\n", "", read_text(self.inventory)))
+
     def _states(self, command, without=()):
         return {host: self.call("in", host, "sh", "-c", command).splitlines() for host in self.hosts
                 if host not in without}

@@ -212,6 +212,7 @@ all:
   vars:
     ansible_user: root
     ansible_ssh_common_args: -F $TESTBED/ctl/ssh_config
+    ansible_python_interpreter: /usr/bin/python3   # instead of a search on each host, in each run
     clock_error_max: ''           # all hosts have this machine's clock
   children:
     server:
