@@ -297,6 +297,17 @@ def test_run_on_hosts_that_do_not_stay_tuned_is_refused():
                 "hosts without the rows of an earlier run")
 
 
+def test_host_whose_tuning_failed_is_not_taken_for_tuned():
+    scripts = temp_directory()
+    for name in ("setup-server.sh", "setup-client.sh"):
+        write_program(os.path.join(scripts, name), "#!/bin/sh\necho refused >&2\nexit 3\n")
+    hosts = {host: {"ansible_connection": "local", "remote_dir": temp_path("fleet")} for host in ("srv", "c1")}
+    settings = {"scripts": scripts, "programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "clock_error_max": ""}
+    said = refusal({"server": {"srv": hosts["srv"]}, "clients": {"c1": hosts["c1"]}}, "--tags", "tune", "-e", json.dumps(settings))
+    check("Tune: refused" in said, said)
+    check_equal([read_text(of_host["remote_dir"] + "/tuned") for of_host in hosts.values()], ["", ""], "when the hosts revert")
+
+
 def test_file_to_fetch_must_be_in_the_directory_of_the_run():
     of_hosts = {"fine": ["rows.csv", "rows.txt"], "above": ["../rows.csv"], "elsewhere": ["/tmp/rows.csv"]}
     hosts = {host: {"fetch_also": files} for host, files in of_hosts.items()}
