@@ -5,11 +5,7 @@ import importlib.machinery
 import importlib.util
 import types
 
-from harness import *
-
-BENCH = os.path.join(SOURCE_DIR, "bench")
-sys.path.insert(0, BENCH)
-sys.dont_write_bytecode = True
+from bench_programs import *
 import blocks
 import compare_report
 import compare_targets
