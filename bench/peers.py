@@ -15,6 +15,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from dns_server import DnsServer, KNOT, NSD, UNBOUND
 from harness import *
+from process_tree import cpu_times, peak_mb, tree
 from stages import CLOSING, OPEN, Stages
 
 FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 ms", "p99": "p99 ms",
@@ -23,7 +24,6 @@ FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 m
 HEADLINE = "rate", "cpu", "server_cpu"  # whose ratios to the reference come first
 
 SETTLE_S = 0.1  # from the last connection to the load: time to read what was used by then; as bench/floor waits
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 DNSPERF_SOCKETS_PER_THREAD = 256  # its limit, which it applies silently
 NGINX_STREAM = "/usr/lib/nginx/modules/ngx_stream_module.so"
 dnsperf_addresses = itertools.cycle(range(1, 255))
@@ -44,43 +44,7 @@ def unpin():
         pins[side] = []
 
 
-# --- what processes cost ---
-
-def stat_fields(pid):
-    """The fields of /proc/PID/stat after the name; [1] is the parent, [11:15] are times."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rpartition(")")[2].split()
-
-
-def tree(pid):
-    """A process and its descendants: nginx, nsd and socat fork."""
-    parents = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            parents.setdefault(int(stat_fields(name)[1]), []).append(int(name))
-    found = [pid]
-    for p in found:
-        found.extend(parents.get(p, []))
-    return found
-
-
-def cpu_times(pid):
-    """Returns (user, system) seconds so far of a process and its descendants, including those that have ended."""
-    user = system = 0
-    for p in tree(pid):
-        with contextlib.suppress(OSError):
-            fields = [int(x) * TICK_S for x in stat_fields(p)[11:15]]
-            user, system = user + fields[0] + fields[2], system + fields[1] + fields[3]
-    return user, system
-
-
-def peak_mb(pid):
-    total = 0
-    for p in tree(pid):
-        with contextlib.suppress(OSError), open(f"/proc/{p}/status") as f:
-            total += sum(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
-    return total / 1024
-
+# --- what a run costs ---
 
 def measured(process, target, server_s, stages, seconds=60):
     """Waits for a client to end, without reaping it. Returns the server's CPU seconds, the seconds in which it used them, and the
