@@ -50,8 +50,8 @@ void search_stop(struct search *s, enum search_reason reason);
 
 /* Returns the relevant lower bound and the smallest upper bound, of this round or, while it has
  * none, of earlier ones; 0: none.  If a load below the former was confirmed instead of it, that is
- * the lower bound.  A load that long trials refuted is an upper bound: after four bad ones, or
- * after one if there is no other upper bound or nothing was confirmed. */
+ * the lower bound.  A load that long trials refuted is an upper bound: if four more of them were
+ * bad than good, or one more if there is no other upper bound or nothing was confirmed. */
 void search_bounds(const struct search *s, double *lower, double *upper);
 
 /* Returns the answer of a search that is over, of which a long trial at SEARCH_CONFIRM_PART of it

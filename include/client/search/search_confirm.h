@@ -55,9 +55,9 @@ bool search_confirm_failed(const struct search *s);
 /* Whether more confirmations of higher loads missed a goal than met it, if only perhaps. */
 bool search_confirm_missed_above(const struct search *s, double load);
 
-/* Returns the smallest load above another one that was not confirmed, where at least n_least
- * confirmations of it and of loads between the two were bad, and none was good; 0: none.
- * n_least >= 1. */
+/* Returns the smallest load above another one that was not confirmed, where at least n_least more
+ * confirmations of it and of loads between the two missed a goal than were good; those in doubt
+ * count like these if none was good.  0: none.  n_least >= 1. */
 double search_confirm_refuted(const struct search *s, double above, unsigned n_least);
 
 #endif

@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-/* Bad long trials that outvote the shorter ones of an answer: with 3, noise in 10 % of the trials
- * made one of 700 simulated answers wrong.  Without an answer a single one is enough. */
+/* Bad long trials, less the good ones, that outvote the shorter ones of an answer: with 3, noise in
+ * 10 % of the trials made one of 700 simulated answers wrong.  Without an answer a single one is
+ * enough. */
 enum { REFUTING = 4 };
 
 /* Confirmations that there must be time for, once there are bounds to confirm: where one fails, a

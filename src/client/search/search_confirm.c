@@ -178,11 +178,11 @@ bool search_confirm_missed_above(const struct search *s, double load)
     return n_more_missed > 0;
 }
 
-/* Returns how many confirmations were bad at loads above one that were not confirmed, up to another
- * one; 0 if any was good. */
+/* Returns by how many the confirmations that missed a goal outnumber the good ones, at loads above
+ * one that were not confirmed, up to another one.  Those in doubt count, too, if none was good. */
 static unsigned count_refuting(const struct search *s, double above, double load)
 {
-    unsigned n = 0;
+    unsigned n_good = 0, n_missed = 0, n_in_doubt = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         const struct search_trial *t = &s->trials[i];
@@ -190,11 +190,13 @@ static unsigned count_refuting(const struct search *s, double above, double load
         if (t->order.step != SEARCH_CONFIRM || t->order.load <= above || t->order.load > load ||
             search_confirm_succeeded(s, t->order.load))
             continue;
-        if (t->judgment.class == TRIAL_GOOD)
-            return 0;
-        n += t->judgment.class == TRIAL_BAD;
+        n_good += t->judgment.class == TRIAL_GOOD;
+        n_missed += is_bad(t) && !is_in_doubt(t);
+        n_in_doubt += is_in_doubt(t);
     }
-    return n;
+    if (n_good == 0)
+        return n_missed + n_in_doubt;
+    return n_missed > n_good ? n_missed - n_good : 0;
 }
 
 double search_confirm_refuted(const struct search *s, double above, unsigned n_least)

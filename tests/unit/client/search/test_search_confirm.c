@@ -297,6 +297,55 @@ static void loads_that_were_only_in_doubt_do_not_lower_the_answer(void **state)
     assert_true(search_capacity(&s) == lower);
 }
 
+static void a_load_that_two_of_three_long_trials_miss_is_no_lower_bound(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+    struct search_config long_one = config;
+    struct search_order order;
+    double lower, upper, first;
+    uint64_t elapsed_ns;
+
+    (void)state;
+    long_one.time_ns = 600 * S_NS;
+    elapsed_ns = simulated_up_to(&s, &long_one, SEARCH_CONFIRM, &server, &order);
+    first = order.load;
+    search_take(&s, BAD);
+    assert_true(search_next(&s, elapsed_ns, &order) && order.load == first);
+    search_take(&s, GOOD);
+    search_bounds(&s, &lower, &upper);
+    assert_true(lower >= first && upper > first); /* one each */
+    assert_true(search_next(&s, elapsed_ns, &order) && order.load == first);
+    search_take(&s, BAD);
+    assert_false(search_next(&s, long_one.time_ns, &order));
+    assert_int_equal(s.reason, SEARCH_UNCONFIRMED);
+    search_bounds(&s, &lower, &upper);
+    assert_true(upper == first && lower > 0 && lower < first);
+}
+
+static void add_confirmation(double load, struct trial_judgment judgment)
+{
+    s.trials[s.n++] =
+        (struct search_trial){.order = {SEARCH_CONFIRM, load, 60 * S_NS}, .judgment = judgment};
+}
+
+static void good_long_trials_weigh_against_the_bad_ones(void **state)
+{
+    static const struct trial_judgment in_doubt = {TRIAL_BAD, TRIAL_IN_DOUBT, 0};
+
+    (void)state;
+    search_init(&s, &config);
+    for (int i = 0; i < 4; i++)
+        add_confirmation(190 + i % 2, BAD);
+    assert_true(search_confirm_refuted(&s, 180, 4) == 191);
+    assert_true(search_confirm_refuted(&s, 180, 2) == 190);
+    add_confirmation(190, GOOD);
+    assert_true(search_confirm_refuted(&s, 180, 4) == 0);
+    assert_true(search_confirm_refuted(&s, 180, 3) == 191);
+    add_confirmation(191, in_doubt); /* has no vote */
+    assert_true(search_confirm_refuted(&s, 180, 4) == 0);
+    assert_true(search_confirm_refuted(&s, 190, 3) == 191); /* unless none was good */
+}
+
 static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
 {
     struct simulated server = {.trial = tired, .capacity = 20000};
@@ -326,6 +375,8 @@ int main(void)
         cmocka_unit_test(what_failed_for_long_needs_time_for_two_as_long),
         cmocka_unit_test(a_confirmation_in_doubt_has_no_vote_but_two_end_a_load),
         cmocka_unit_test(loads_that_were_only_in_doubt_do_not_lower_the_answer),
+        cmocka_unit_test(a_load_that_two_of_three_long_trials_miss_is_no_lower_bound),
+        cmocka_unit_test(good_long_trials_weigh_against_the_bad_ones),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
     };
 
