@@ -31,9 +31,6 @@
 /* A trial whose goals can no longer be met runs to its end if less than this is left. */
 #define WORTH_ENDING_NS UNITS_NS_PER_S
 
-/* Arrivals are random: there may be more of them than the rate says, by this factor. */
-#define MOST_ARRIVALS 1.05
-
 /* The recovery is judged in windows of this length. */
 #define WINDOW_NS UNITS_NS_PER_S
 
@@ -211,7 +208,7 @@ static void end_lost_trial(struct client_find *f, uint64_t now_ns)
     const double length_s = (double)f->order.duration_ns / (double)UNITS_NS_PER_S;
 
     if (now_ns + WORTH_ENDING_NS > f->end_ns ||
-        !client_find_trial_is_lost(f, (uint64_t)(rate_qps(f) * length_s * MOST_ARRIVALS)) ||
+        !client_find_trial_is_lost(f, trial_most_queries(rate_qps(f) * length_s)) ||
         client_steer_trial_end(f->steer, &f->end_ns) != 0)
         return;
     search_ended_early(&f->search, f->end_ns - f->measure_ns);

@@ -64,8 +64,12 @@ struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figu
  * look as good as this by chance. */
 struct trial_judgment trial_judge_proof(const struct slo *slo, const struct trial_figures *f);
 
+/* Returns the number of queries that a trial may have whose random (Poisson) arrivals are this many
+ * on average. */
+uint64_t trial_most_queries(double mean);
+
 /* Whether a trial under way will be bad although each of its queries whose outcome is not among
- * these counts meets every goal.  n_all: queries that the whole trial has, > 0. */
+ * these counts meets every goal.  n_all: the most queries that the whole trial may have, > 0. */
 bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all);
 
 /* "good", "bad", "void" */

@@ -2,10 +2,14 @@
  * trial: see client/search/trial.h. */
 #include "client/search/trial.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* One query in this many may be behind. */
 #define BEHIND_ONE_IN 10u
+
+/* Standard deviations above the mean: about one trial in 10,000 has more queries than that. */
+#define MOST_DEVIATIONS 4
 
 static bool is_behind(const struct trial_figures *f)
 {
@@ -87,6 +91,11 @@ struct trial_judgment trial_judge_proof(const struct slo *slo, const struct tria
     return judgment.class == TRIAL_GOOD && doubted < slo->n
                ? (struct trial_judgment){TRIAL_BAD, TRIAL_IN_DOUBT, doubted}
                : judgment;
+}
+
+uint64_t trial_most_queries(double mean)
+{
+    return (uint64_t)(mean + MOST_DEVIATIONS * sqrt(mean)) + 1;
 }
 
 bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all)

@@ -2,6 +2,7 @@
  * test_trial: good, bad, and what this host is to blame for. */
 #include "client/search/trial.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,6 +154,42 @@ static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
     assert_false(trial_is_lost(&slo, &(struct trial_figures){0}, 10000));
 }
 
+/* The probability that a Poisson variable is larger than n. */
+static double exceeds(double mean, uint64_t n)
+{
+    double p = exp(-mean), below = p;
+
+    for (uint64_t i = 1; i <= n; i++) {
+        p *= mean / (double)i;
+        below += p;
+    }
+    return 1 - below;
+}
+
+static void a_trial_hardly_ever_has_more_queries_than_it_may_have(void **state)
+{
+    static const double means[] = {0.5, 1, 10, 20, 200, 500};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        assert_true(exceeds(means[i], trial_most_queries(means[i])) < 2e-4);
+    assert_true(exceeds(200, 210) > 0.2); /* 5 % more are not rare */
+    assert_in_range(trial_most_queries(10000), 10400, 10401);
+}
+
+/* 120 of 230 queries are too many, and of 250 they are not. */
+static void a_trial_with_few_queries_is_not_lost_too_soon(void **state)
+{
+    const struct trial_figures f = {.n_due = 130, .goals = {{120, 130, 0, 0}}};
+    struct slo median;
+    char error[SLO_ERROR_BYTES];
+
+    (void)state;
+    assert_int_equal(slo_parse(&median, "p50<10ms", error), 0);
+    assert_true(trial_is_lost(&median, &f, 230));
+    assert_false(trial_is_lost(&median, &f, trial_most_queries(200)));
+}
+
 static void more_queries_than_expected_are_judged_as_they_are(void **state)
 {
     struct trial_figures f = figures(100, 0);
@@ -189,6 +226,8 @@ int main(void)
         cmocka_unit_test(what_this_host_could_not_open_says_nothing_of_the_server),
         cmocka_unit_test(without_queries_nothing_is_known),
         cmocka_unit_test(a_trial_is_lost_when_the_rest_cannot_save_it),
+        cmocka_unit_test(a_trial_hardly_ever_has_more_queries_than_it_may_have),
+        cmocka_unit_test(a_trial_with_few_queries_is_not_lost_too_soon),
         cmocka_unit_test(more_queries_than_expected_are_judged_as_they_are),
         cmocka_unit_test(reasons_have_names),
     };
