@@ -30,9 +30,14 @@ void client_find_trial_add_interval(struct client_find *f);
 bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all);
 
 /* Whether the queries of a trial that was filled in, a window of the recovery, met the service
- * level again: at least one was due, and at least half as many were answered as were due. */
+ * level again: at least one was due, at least half as many were answered as were due, and this host
+ * sent them in time. */
 bool client_find_trial_shows_recovery(const struct client_find *f,
                                       const struct client_find_trial *t);
+
+/* Whether nothing is known of the server from such a window: no query was due, or this host decided
+ * the outcome. */
+bool client_find_trial_is_void(const struct client_find *f, const struct client_find_trial *t);
 
 /* Fills in the figures, after everything recorded was collected in f->recorded. */
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t);

@@ -279,14 +279,19 @@ static void end_load(struct client_find *f, uint64_t now_ns)
         enter(f, DRAINING, now_ns);
 }
 
+/* Whether the server recovers is unknown if the last window is void. */
 static void judge_recovery(struct client_find *f, const struct client_find_trial *t,
                            uint64_t now_ns)
 {
     const uint64_t passed_ns = f->measure_ns - f->trial_ns;
     const bool holds = client_find_trial_shows_recovery(f, t);
+    const bool is_last = passed_ns + WINDOW_NS >= f->order.duration_ns;
 
-    if (holds || passed_ns + WINDOW_NS >= f->order.duration_ns) {
-        search_take_recovery(&f->search, holds ? passed_ns : SEARCH_NEVER);
+    if (holds)
+        search_take_recovery(&f->search, passed_ns);
+    else if (is_last && !client_find_trial_is_void(f, t))
+        search_take_recovery(&f->search, SEARCH_NEVER);
+    if (holds || is_last) {
         enter(f, ENDING, now_ns);
         return;
     }

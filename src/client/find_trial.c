@@ -217,7 +217,11 @@ bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all)
 bool client_find_trial_shows_recovery(const struct client_find *f,
                                       const struct client_find_trial *t)
 {
-    return t->figures.n_due > 0 &&
-           f->recorded[CLIENT_RESPONSE].count * RECOVERED_PART >= t->figures.n_due &&
-           trial_judge(&f->settings->slo, &t->figures).class != TRIAL_BAD;
+    return f->recorded[CLIENT_RESPONSE].count * RECOVERED_PART >= t->figures.n_due &&
+           trial_judge(&f->settings->slo, &t->figures).class == TRIAL_GOOD;
+}
+
+bool client_find_trial_is_void(const struct client_find *f, const struct client_find_trial *t)
+{
+    return trial_judge(&f->settings->slo, &t->figures).class == TRIAL_VOID;
 }

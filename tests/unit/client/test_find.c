@@ -81,10 +81,38 @@ static void an_overload_without_a_recovery_is_ended_and_drained(void **state)
     assert_false(f.search.recovery_known);
 }
 
+/* No query is due in it. */
+static void a_recovery_whose_last_window_is_void_is_unknown(void **state)
+{
+    static struct hist totals[CLIENT_N_QUERY_METRICS];
+    static struct batch_means batches[CLIENT_N_QUERY_METRICS];
+    const uint64_t begin_ns = clock_now_ns();
+    uint64_t now_ns = begin_ns + 8 * S;
+    int n_looks = 0;
+
+    (void)state;
+    overload(begin_ns);
+    assert_int_equal(
+        client_intervals_init(&intervals, &no_workers, NULL, totals, batches, begin_ns), 0);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        assert_int_equal(hist_init(&f.recorded[m]), 0);
+    for (; n_looks < 100 && client_find_look(&f, now_ns); n_looks++)
+        now_ns += S / 10;
+    assert_true(n_looks < 100);
+    assert_int_equal(f.order.step, SEARCH_RECOVER);
+    assert_int_equal(f.search.status, SEARCH_FOUND);
+    assert_false(f.search.recovery_known);
+    client_find_free(&f);
+    client_intervals_free(&intervals);
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_free(&totals[m]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_overload_without_a_recovery_is_ended_and_drained),
+        cmocka_unit_test(a_recovery_whose_last_window_is_void_is_unknown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

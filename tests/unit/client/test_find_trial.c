@@ -111,6 +111,30 @@ static void a_window_without_answers_shows_no_recovery(void **state)
     assert_false(window_shows_recovery(3, 2, 1)); /* lost=0 */
 }
 
+/* Half of the queries are late, because this host sent them late. */
+static void a_window_that_this_host_decided_shows_nothing(void **state)
+{
+    (void)state;
+    settings.slo.goals[0] = (struct slo_goal){.metric = SLO_RESPONSE, .limit_ns = 1000000};
+    for (int is_own = 0; is_own <= 1; is_own++) {
+        client_find_trial_begin(&f);
+        tally_add(&queries()->scheduled, 10);
+        tally_add(&queries()->answered, 10);
+        for (unsigned i = 0; i < 10; i++) {
+            hist_record(&f.recorded[CLIENT_RESPONSE], i < 5 ? 100000 : 2000000);
+            hist_record(&f.recorded[CLIENT_OWN], is_own && i >= 5 ? 1900000 : 1000);
+        }
+        f.measure_ns = 0;
+        f.end_ns = 1000000000;
+        client_find_trial_fill(&f, &trial);
+        assert_false(client_find_trial_shows_recovery(&f, &trial));
+        assert_int_equal(client_find_trial_is_void(&f, &trial), is_own);
+    }
+    client_find_trial_begin(&f);
+    client_find_trial_fill(&f, &trial);
+    assert_true(client_find_trial_is_void(&f, &trial)); /* nothing was due */
+}
+
 static void queries_that_never_ended_are_lost(void **state)
 {
     (void)state;
@@ -192,6 +216,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(queries_in_flight_in_a_recovery_are_no_losses, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_window_without_answers_shows_no_recovery, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_window_that_this_host_decided_shows_nothing, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(queries_that_never_ended_are_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(
