@@ -140,11 +140,17 @@ static void set_connect_rate(struct client_opts *o)
         o->timeout_ns = TIMEOUT_NS;
 }
 
-/* Connections that an overload costs are opened again for the next trial. */
-static void set_connections(struct client_opts *o)
+/* The first load of a search for connections: a thread has part of the queries, and needs one. */
+static double first_connections(const struct client_opts *o)
 {
     const double first = fmax(o->find_min, floor(o->find_max / 100 + 0.5));
 
+    return fmin(o->find_max, fmax(first, (double)o->threads));
+}
+
+/* Connections that an overload costs are opened again for the next trial. */
+static void set_connections(struct client_opts *o)
+{
     o->reconnect = true;
     if (!was_given("backoff"))
         o->backoff = BACKOFF;
@@ -152,7 +158,7 @@ static void set_connections(struct client_opts *o)
         set_connect_rate(o);
     if (o->find != CLIENT_FIND_CONNECTIONS || o->find_range == NULL)
         return;
-    o->connections = (uint64_t)first;
+    o->connections = (uint64_t)first_connections(o);
     o->max_connections = (uint64_t)o->find_max;
 }
 

@@ -56,6 +56,22 @@ static void connections_start_at_a_hundredth_of_the_range(void **state)
     assert_int_equal(opts.connections, 500);
 }
 
+static void connections_start_with_one_per_thread(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--find connections -r 100 --find-range 1-20 --threads 5 host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.connections, 5);
+    assert_int_equal(opts.max_connections, 20);
+    assert_int_equal(parse("--find connections -r 100 --find-range 1-20 --threads 20 host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.connections, 20);
+    assert_int_equal(parse("--find connections -r 100 --find-range 1-20 --threads 21 host"),
+                     OPTIONS_USAGE);
+    assert_non_null(strstr(error, "--threads: invalid value '21'"));
+    assert_non_null(strstr(error, "(20)"));
+}
+
 static void connections_per_second_have_room_for_two_seconds(void **state)
 {
     (void)state;
@@ -189,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_rate_is_searched_within_its_range),
         cmocka_unit_test(defaults_are_those_of_the_documents),
         cmocka_unit_test(connections_start_at_a_hundredth_of_the_range),
+        cmocka_unit_test(connections_start_with_one_per_thread),
         cmocka_unit_test(connections_per_second_have_room_for_two_seconds),
         cmocka_unit_test(a_sweep_begins_with_its_first_value),
         cmocka_unit_test(bad_searches_are_refused_by_name),
