@@ -8,7 +8,8 @@
 #include "measure/openmetrics.h"
 
 /* Prints all metrics of a snapshot.  Those of datagrams only with UDP, those of messages only with
- * --protocol listen; likewise those of TLS, of PROXY headers and of classes. */
+ * --protocol listen; likewise those of retransmits, of connections on demand, of TLS, of PROXY
+ * headers and of classes. */
 void client_metrics(struct openmetrics *m, const struct client_config *config,
                     const struct client_result *r);
 

@@ -56,6 +56,48 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
                            r->tally.errors);
 }
 
+/* Answers that no query in flight waited for. */
+static void put_stray(struct openmetrics *m, const struct tally *t)
+{
+    put_count(m, "tcpclient_answers_late", "Answers to queries that had timed out.", &t->late);
+    put_count(m, "tcpclient_answers_duplicate", "Answers to queries already answered.",
+              &t->duplicate);
+    put_count(m, "tcpclient_answers_unknown_id", "Answers to queries that were never sent.",
+              &t->unknown_id);
+}
+
+static void put_retransmits(struct openmetrics *m, const struct tally *t)
+{
+    put_count(m, "tcpclient_syn_retransmits", "SYNs sent again, of all attempts.",
+              &t->connections.syn_retransmits);
+    put_count(m, "tcpclient_retransmits",
+              "Segments sent again by established connections that have ended.",
+              &t->connections.retransmits);
+}
+
+/* Those that only grow: queries counted as reused or waiting are taken back if they stay unsent. */
+static void put_demand(struct openmetrics *m, const struct client_config *config,
+                       const struct client_result *r)
+{
+    const struct tally_demand *d = &r->tally.demand;
+
+    put_count(m, "tcpclient_demand_requested", "Connections requested because a query was due.",
+              &d->requested);
+    put_count(m, "tcpclient_demand_opened", "Of these, connections that became usable.",
+              &d->opened);
+    put_count(m, "tcpclient_queries_unconnected",
+              "Measured queries not sent because the connection opened for them failed.",
+              &r->tally.queries[TALLY_MEASURED].unconnected);
+    if (!config->keepalive)
+        return;
+    put_count(m, "tcpclient_keepalive_timeouts", "Answers with a keepalive timeout.",
+              &d->keepalives);
+    put_count(m, "tcpclient_keepalive_none", "Answers without a keepalive timeout.",
+              &d->no_keepalive);
+    put_count(m, "tcpclient_keepalive_malformed", "Answers with a malformed keepalive timeout.",
+              &d->bad_keepalive);
+}
+
 static void put_datagrams(struct openmetrics *m, const struct client_config *config,
                           const struct client_result *r)
 {
@@ -136,8 +178,13 @@ void client_metrics(struct openmetrics *m, const struct client_config *config,
 {
     put_connections(m, r);
     put_queries(m, r);
+    put_stray(m, &r->tally);
     if (config->socket.datagrams)
         put_datagrams(m, config, r);
+    else
+        put_retransmits(m, &r->tally);
+    if (config->on_demand)
+        put_demand(m, config, r);
     if (config->listens)
         put_messages(m, &r->tally.push);
     if (config->tls != NULL)

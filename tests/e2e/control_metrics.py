@@ -73,6 +73,19 @@ def test_handshakes_and_proxy_headers_are_in_the_metrics_of_both_sides():
     run.stop()
 
 
+def test_stray_answers_retransmits_and_connections_on_demand_are_in_the_metrics():
+    run = Steered("-c", 20, "-r", 500, "--on-demand", "--idle-close", "50ms")
+    wait_for(lambda: stats(run.at_client)["on_demand"]["opened"] > 20, "connections opened again")
+    check_in_between(run.at_client, {key: f"tcpclient_demand_{key}_total" for key in ("requested", "opened")},
+                     lambda j: j["on_demand"])
+    check_in_between(run.at_client, {"unconnected": "tcpclient_queries_unconnected_total"} |
+                     {key: f"tcpclient_answers_{key}_total" for key in ("late", "duplicate", "unknown_id")},
+                     lambda j: j["queries"])
+    check_in_between(run.at_client, {key: f"tcpclient_{key}_total" for key in ("syn_retransmits", "retransmits")},
+                     lambda j: j["connections"])
+    run.stop()
+
+
 def query(port, expression):
     """The sum that Prometheus has."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": f"sum({expression})"})

@@ -78,6 +78,9 @@ static void counts_have_their_names(void **state)
     tally_add(&t->errors[PHASE_RECEIVE][REASON_RESET], 13);
     tally_add(&t->bytes_sent, 14);
     tally_add(&t->bytes_received, 15);
+    tally_add(&t->late, 16);
+    tally_add(&t->duplicate, 17);
+    tally_add(&t->unknown_id, 18);
     print();
     assert_value("tcpclient_queries_scheduled_total", 1);
     assert_value("tcpclient_queries_sent_total", 2);
@@ -94,6 +97,9 @@ static void counts_have_their_names(void **state)
     assert_value("tcpclient_query_errors_total", 13);
     assert_value("tcpclient_sent_bytes_total", 14);
     assert_value("tcpclient_received_bytes_total", 15);
+    assert_value("tcpclient_answers_late_total", 16);
+    assert_value("tcpclient_answers_duplicate_total", 17);
+    assert_value("tcpclient_answers_unknown_id_total", 18);
     assert_non_null(strstr(text, "_ends_total{outcome=\"connect/refused\"} 12\n"));
     assert_non_null(strstr(text, "_errors_total{outcome=\"receive/reset\"} 13\n"));
 }
@@ -151,6 +157,48 @@ static void datagrams_are_counted_over_udp_only(void **state)
     print();
     assert_value("tcpclient_datagrams_malformed_total", 1);
     assert_null(strstr(text, "tcpclient_datagrams_dropped_total 2")); /* unknown */
+}
+
+static void retransmits_are_counted_over_tcp_only(void **state)
+{
+    (void)state;
+    tally_add(&result.tally.connections.syn_retransmits, 1);
+    tally_add(&result.tally.connections.retransmits, 2);
+    print();
+    assert_value("tcpclient_syn_retransmits_total", 1);
+    assert_value("tcpclient_retransmits_total", 2);
+    free(text);
+    config.socket.datagrams = true;
+    print();
+    assert_null(strstr(text, "retransmits"));
+}
+
+static void connections_on_demand_have_their_counts(void **state)
+{
+    struct tally_demand *d = &result.tally.demand;
+
+    (void)state;
+    tally_add(&d->requested, 1);
+    tally_add(&d->opened, 2);
+    tally_add(&result.tally.queries[TALLY_MEASURED].unconnected, 3);
+    tally_add(&d->keepalives, 4);
+    tally_add(&d->no_keepalive, 5);
+    tally_add(&d->bad_keepalive, 6);
+    print();
+    assert_null(strstr(text, "demand"));
+    free(text);
+    config.on_demand = true;
+    print();
+    assert_value("tcpclient_demand_requested_total", 1);
+    assert_value("tcpclient_demand_opened_total", 2);
+    assert_value("tcpclient_queries_unconnected_total", 3);
+    assert_null(strstr(text, "keepalive"));
+    free(text);
+    config.keepalive = true;
+    print();
+    assert_value("tcpclient_keepalive_timeouts_total", 4);
+    assert_value("tcpclient_keepalive_none_total", 5);
+    assert_value("tcpclient_keepalive_malformed_total", 6);
 }
 
 static void messages_are_counted_by_listeners_only(void **state)
@@ -242,6 +290,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(counts_have_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(gauges_have_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(datagrams_are_counted_over_udp_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(retransmits_are_counted_over_tcp_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(connections_on_demand_have_their_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(messages_are_counted_by_listeners_only, setup, teardown),
         cmocka_unit_test_setup_teardown(handshakes_are_counted_with_tls_only, setup, teardown),
         cmocka_unit_test_setup_teardown(proxy_headers_are_counted_if_they_are_sent, setup,
