@@ -74,6 +74,8 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
     struct evhttp_connection *to = evhttp_request_get_connection(request);
     struct evbuffer *body = evbuffer_new();
 
+    /* libevent would promise to a client of HTTP/1.0 what it asks for: keep-alive */
+    evhttp_remove_header(evhttp_request_get_input_headers(request), "Connection");
     evhttp_add_header(headers, "Content-Type", type);
     evhttp_add_header(headers, "Cache-Control", "no-store");
     evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_control_http: responses that are not read, read slowly, or have no body. */
+ * test_control_http: responses that are not read, read slowly, have no body, or are to HTTP/1.0. */
 #include "net/control_http.h"
 
 #include <errno.h>
@@ -159,6 +159,34 @@ static void a_response_to_head_has_no_body(void **state)
     close(peer);
 }
 
+/* Reads a short response to its end. */
+static void receive_text(char *text, size_t room)
+{
+    size_t n_bytes = 0;
+    ssize_t n;
+
+    while ((n = recv(peer, text + n_bytes, room - 1 - n_bytes, MSG_DONTWAIT)) != 0) {
+        assert_true(n > 0 || errno == EAGAIN);
+        n_bytes += n > 0 ? (size_t)n : 0;
+        event_base_loop(base, EVLOOP_NONBLOCK);
+    }
+    text[n_bytes] = '\0';
+}
+
+static void a_client_of_http_1_0_is_not_promised_to_keep_the_connection(void **state)
+{
+    char text[2048];
+
+    (void)state;
+    send_request("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    receive_text(text, sizeof text);
+    assert_non_null(strstr(text, " 200 "));
+    assert_non_null(strstr(text, "\r\nConnection: close\r\n"));
+    assert_null(strstr(text, "keep-alive"));
+    control_http_end(http);
+    close(peer);
+}
+
 static int make_directory(void **state)
 {
     (void)state;
@@ -180,6 +208,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_peer_that_sends_more_and_closes_its_half_gets_the_whole_response, setup, teardown),
         cmocka_unit_test_setup_teardown(a_response_to_head_has_no_body, open_port, teardown),
+        cmocka_unit_test_setup_teardown(a_client_of_http_1_0_is_not_promised_to_keep_the_connection,
+                                        open_port, teardown),
     };
 
     signal(SIGPIPE, SIG_IGN);
