@@ -46,4 +46,8 @@ struct host_limits {
 
 void host_limits_read(struct host_limits *host);
 
+/* Replaces the figures of this user by those of another one, to whom this program, with its one
+ * thread, will switch: root's exemption from RLIMIT_NPROC does not outlast that. */
+void host_limits_of_user(struct host_limits *host, uint64_t user);
+
 #endif

@@ -107,14 +107,27 @@ static uint64_t soft_limit(const struct rlimit *limit)
 }
 
 /* RLIMIT_NPROC applies neither to root nor with these capabilities, getrlimit(2). */
-static uint64_t read_user_threads_max(void)
+static bool is_exempt_from_nproc(void)
+{
+    return getuid() == 0 || has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_RESOURCE);
+}
+
+static void read_user_threads(struct host_limits *host, uint64_t user)
 {
     struct rlimit limit = unlimited;
 
-    if (getuid() == 0 || has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_RESOURCE))
-        return HOST_LIMITS_UNKNOWN;
     (void)getrlimit(RLIMIT_NPROC, &limit);
-    return soft_limit(&limit);
+    host->user_threads_max = soft_limit(&limit);
+    host->user_threads = host->user_threads_max != HOST_LIMITS_UNKNOWN
+                             ? user_threads_count("/proc", user)
+                             : HOST_LIMITS_UNKNOWN;
+}
+
+void host_limits_of_user(struct host_limits *host, uint64_t user)
+{
+    read_user_threads(host, user);
+    if (host->user_threads != HOST_LIMITS_UNKNOWN && user != getuid())
+        host->user_threads++; /* this one */
 }
 
 static void read_threads(struct host_limits *host)
@@ -124,10 +137,9 @@ static void read_threads(struct host_limits *host)
     host->threads_max = read_sysctl("kernel/threads-max", 0);
     /* "0.20 0.18 0.12 1/80 11206": 80 threads, proc_loadavg(5) */
     host->threads_running = proc_number_named("/proc/loadavg", "", "/");
-    host->user_threads_max = read_user_threads_max();
-    host->user_threads = host->user_threads_max != HOST_LIMITS_UNKNOWN
-                             ? user_threads_count("/proc", getuid())
-                             : HOST_LIMITS_UNKNOWN;
+    host->user_threads_max = host->user_threads = HOST_LIMITS_UNKNOWN;
+    if (!is_exempt_from_nproc())
+        read_user_threads(host, getuid());
     host->cgroup_threads_max = pids.limit;
     host->cgroup_threads = pids.used;
     memcpy(host->cgroup_threads_limit, pids.path, sizeof host->cgroup_threads_limit);

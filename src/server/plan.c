@@ -129,8 +129,11 @@ static int plan_user(struct server_plan *plan, const struct server_opts *o)
 {
     char error[PRIVILEGES_ERROR_BYTES];
 
-    if (o->user != NULL && privileges_find(&plan->user, o->user, error) != 0)
+    if (o->user == NULL)
+        return 0;
+    if (privileges_find(&plan->user, o->user, error) != 0)
         return log_error("--user: %s", error);
+    host_limits_of_user(&plan->host, plan->user.uid);
     return 0;
 }
 

@@ -247,5 +247,18 @@ def test_server_does_not_start_if_the_user_cannot_be_changed_for_good():
                     prefix=["setpriv", "--groups", "1,2", *DENY, call, "--"])
 
 
+def plan_of_threads(n_threads, *arguments):
+    r = subprocess.run(["prlimit", "--nproc=3:", TCPSERVER, "--threads", str(n_threads), "--plan", *arguments],
+                       capture_output=True, text=True, timeout=HANGS_S)
+    return r.returncode, "threads of this user" in r.stdout
+
+
+def test_plan_has_the_limit_on_threads_of_the_user_to_come():
+    need_root()
+    need_program("prlimit")
+    check_equal(plan_of_threads(8, "--user", "nobody"), (2, True), "8 threads of nobody, who may have 3")
+    check_equal(plan_of_threads(8), (0, False), "the control: root may have any number")
+
+
 if __name__ == "__main__":
     main()
