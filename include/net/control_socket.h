@@ -46,7 +46,7 @@ void control_socket_close(struct control_socket *s);
  * (base/shutdown.h), CONTROL_SOCKET_HURRY_MS from then on; a host name with several addresses is
  * tried for up to 1 s per address before that.  Returns 0 with the terminated response body in
  * body, whose n_bytes must also hold the response's status line and headers; or -1 with one line in
- * error, which says so if it took longer. */
+ * error, which says so if it took longer or the response ended early. */
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error);
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -30,6 +31,7 @@ enum { BACKLOG = 128, ONLY_OWNER = 0177, WHY_BYTES = 64 };
 
 #define UNIX    "unix:"
 #define SUCCESS "HTTP/1.1 200 "
+#define LENGTH  "\r\nContent-Length:"
 
 #define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
 
@@ -364,6 +366,17 @@ static int receive_all(int fd, struct patience *p, char *text, size_t n_bytes)
     return 0;
 }
 
+/* Whether the stream ended before the response did: the program was killed, say. */
+static bool is_cut_off(const char *response)
+{
+    const char *blank = strstr(response, "\r\n\r\n"), *length = strcasestr(response, LENGTH);
+
+    if (blank == NULL)
+        return true;
+    return length != NULL && length < blank &&
+           strtoull(length + strlen(LENGTH), NULL, 10) > strlen(blank + 4);
+}
+
 int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error)
 {
@@ -385,9 +398,11 @@ int control_socket_ask(const char *address, const struct control_token *token, i
     close(fd);
     if (failed)
         return -1;
-    blank = strstr(body, "\r\n\r\n");
-    if (strncmp(body, SUCCESS, strlen(SUCCESS)) != 0 || blank == NULL)
+    if (is_cut_off(body))
+        return REFUSE("'%.150s' does not answer: the response ends early", address);
+    if (strncmp(body, SUCCESS, strlen(SUCCESS)) != 0)
         return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
+    blank = strstr(body, "\r\n\r\n");
     memmove(body, blank + 4, strlen(blank + 4) + 1);
     return 0;
 }

@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-enum { WAIT_MS = 20, FILLERS = 4 };
+enum { WAIT_MS = 20, LONG_MS = 60000, FILLERS = 4 };
 
 /* "unix:" and a path of sockaddr_un, or "127.0.0.1:PORT". */
 enum { ADDRESS_BYTES = 128 };
@@ -154,6 +154,62 @@ static void other_errors_have_their_text(void **state)
     (void)state;
     snprintf(address, sizeof address, "unix:%s/none", directory);
     assert_unanswered(address, "cannot connect to '%s': No such file or directory");
+}
+
+/* --- responses --- */
+
+struct peer {
+    int listener;
+    const char *response;
+};
+
+static void *answer_once(void *arg)
+{
+    const struct peer *p = arg;
+    const int fd = accept(p->listener, NULL, NULL);
+    char request[512];
+
+    (void)!read(fd, request, sizeof request);
+    (void)!send(fd, p->response, strlen(p->response), MSG_NOSIGNAL);
+    close(fd);
+    return NULL;
+}
+
+/* Asks a program that sends this and closes the connection.  Returns the body, or the error after
+ * the address. */
+static const char *body_of(const char *response)
+{
+    static char body[256], error[CONTROL_SOCKET_ERROR_BYTES];
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const struct peer p = {.listener = socket(AF_UNIX, SOCK_STREAM, 0), .response = response};
+    char address[ADDRESS_BYTES];
+    pthread_t thread;
+    int failed;
+
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/peer", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(p.listener, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(p.listener, 1), 0);
+    assert_int_equal(pthread_create(&thread, NULL, answer_once, (void *)&p), 0);
+    failed = control_socket_ask(address, &no_token, LONG_MS, "/", body, sizeof body, error);
+    pthread_join(thread, NULL);
+    close(p.listener);
+    unlink(un.sun_path);
+    return failed ? error + strlen(address) + 2 : body;
+}
+
+static void a_response_that_ends_early_is_none(void **state)
+{
+    static const char ends_early[] = " does not answer: the response ends early";
+
+    (void)state;
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na 1\n"), "a 1\n");
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\na 1\n"), ends_early);
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"), ends_early);
+    assert_string_equal(body_of(""), ends_early);
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\n\r\nContent-Length: 9"), "Content-Length: 9");
+    assert_string_equal(body_of("HTTP/1.1 401 Unauthorized\r\n\r\n"),
+                        " answers 'HTTP/1.1 401 Unauthorized'");
 }
 
 /* --- signals --- */
@@ -291,8 +347,6 @@ static void one_of_several_programs_listens(void **state)
 
 /* --- the end of the program --- */
 
-enum { LONG_MS = 60000 };
-
 /* Does not answer; asks the program to end once it has been asked. */
 static void *end_program(void *listener)
 {
@@ -360,6 +414,7 @@ int main(void)
         cmocka_unit_test(unix_socket_with_a_full_queue),
         cmocka_unit_test(tcp_port_with_a_full_queue),
         cmocka_unit_test(other_errors_have_their_text),
+        cmocka_unit_test(a_response_that_ends_early_is_none),
         cmocka_unit_test(signals_do_not_end_the_wait),
         cmocka_unit_test(one_of_several_programs_listens),
         cmocka_unit_test(end_of_the_program_shortens_the_wait),
