@@ -268,8 +268,8 @@ static void what_was_counted_names_what_bound(void **state)
     print_json(&find);
     assert_has(text, "\"bound_by\": \"ports\"");
     print_text(); /* names the same */
-    assert_has(text, "7 connections could not be opened on this host (ports, fds or memory) in the "
-                     "bad");
+    assert_has(text, "7 connections could not be opened on this host (see the connection outcomes) "
+                     "in the bad");
     assert_null(strstr(text, "accept queue"));
     find.search.status = SEARCH_INCONCLUSIVE;
     find.search.reason = SEARCH_VOID;
