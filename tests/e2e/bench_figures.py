@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """bench/: what its programs count, and how they judge it."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import types
 
 from bench_programs import *
@@ -54,6 +56,22 @@ def test_cost_of_a_connection_excludes_that_of_starting_up():
                 "costs of one of 1,000 connections")
     loaded = opened._replace(cpu_s=[0.31, 0.72, 0.43, 0.64])
     check_equal([round(us, 6) for us in scale.of_a_query(opened, loaded, 10000)], [20, 50, 10, 20], "us of one of 10,000 queries")
+
+
+def test_floor_that_cannot_run_is_a_failed_run():
+    directory = temp_path("bin")
+    os.mkdir(directory)
+    write_text(os.path.join(directory, "cc"), "#!/bin/sh\nfor f; do [ \"$was\" != -o ] || out=$f; was=$f; done\n"
+                                              "printf '#!/bin/sh\\necho no fds >&2; exit 1\\n' >$out; chmod 755 $out\n")
+    os.chmod(os.path.join(directory, "cc"), 0o755)
+    push, path, out = program("push"), os.environ["PATH"], io.StringIO()
+    os.environ["PATH"] = f"{directory}:{path}"
+    try:
+        with contextlib.redirect_stdout(out):
+            n_failed = push.print_floor(1000, 1000)
+    finally:
+        os.environ["PATH"] = path
+    check_equal((n_failed, out.getvalue()), (1, "floor        FAIL: no fds\n"), "failed runs, and what it prints")
 
 
 @plain_build_only
