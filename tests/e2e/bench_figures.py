@@ -13,6 +13,7 @@ import compare_report
 import compare_targets
 import ending
 import peers
+import stack_samples
 
 # --- what is counted ---
 
@@ -72,6 +73,65 @@ def test_floor_that_cannot_run_is_a_failed_run():
     finally:
         os.environ["PATH"] = path
     check_equal((n_failed, out.getvalue()), (1, "floor        FAIL: no fds\n"), "failed runs, and what it prints")
+
+
+STACKS = """ 7 
+	ffffffff81a2 clear_page_erms ([kernel.kallsyms])
+	ffffffff81a1 __alloc_frozen_pages_noprof ([kernel.kallsyms])
+	ffffffff81a0 inet_bind_bucket_create ([kernel.kallsyms])
+
+ 7 
+	ffffffff81a4 _raw_spin_lock ([kernel.kallsyms])
+	ffffffff81a3 __inet_hash_connect ([kernel.kallsyms])
+	           f786a __libc_connect (/usr/lib/x86_64-linux-gnu/libc.so.6)
+
+ 8 
+	ffffffff81a6 __inet_lookup_established ([kernel.kallsyms])
+	ffffffff81a5 net_rx_action ([kernel.kallsyms])
+
+ 8 
+	ffffffff81a7 tcp_v4_rcv ([kernel.kallsyms])
+	ffffffff81a5 net_rx_action ([kernel.kallsyms])
+
+ 8 
+	ffffffff81a8 do_epoll_ctl ([kernel.kallsyms])
+	            e05f event_add (/usr/lib/libevent_core-2.1.so.7.0.1)
+
+ 8 
+	            e05f event_add (/usr/lib/libevent_core-2.1.so.7.0.1)
+	            1000 client_conn_open (/usr/bin/tcpclient)
+
+ 8 
+	           163b1b __memcmp_evex_movbe (/usr/lib/x86_64-linux-gnu/libc.so.6)
+
+ 8 
+	            1000 client_conn_open (/a directory (of mine)/tcpclient)
+
+ 9 
+
+"""
+
+
+def test_stack_counts_as_the_first_part_that_fits():
+    counts = stack_samples.count(stack_samples.parse(STACKS))
+    check_equal(counts, {7: {"pages": 1, "port table": 1},
+                         8: {"connection table": 1, "packets": 1, "rest of kernel": 1, "libevent": 1, "other libraries": 1, "own code": 1}},
+                "samples of the parts")
+
+
+@plain_build_only
+def test_shares_of_the_cpu_time_add_up():
+    need_program("perf")
+    if run_command(["perf", "record", "-q", "-g", "-e", "cpu-clock", "-o", temp_path("perf.data"), "true"]).returncode != 0:
+        skip("perf may not look into the kernel here")
+    r = run_command([os.path.join(BENCH, "shares"), "15k"])
+    check_equal(r.returncode, 0, f"exit code: {r.stderr}")
+    header, *lines = r.stdout.splitlines()
+    check_equal([line.split()[:2] for line in lines], [["15,000", "tcpclient"], ["15,000", "tcpserver"]], r.stdout)
+    for line in lines:
+        shares = [float(share) for share in re.findall(r"([\d.]+) %", line)]
+        check_equal(len(shares), len(stack_samples.PARTS), header)
+        check_between(sum(shares), 99.5, 100.5, f"all shares: {line}")
 
 
 @plain_build_only

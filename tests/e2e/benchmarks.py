@@ -207,6 +207,7 @@ def test_wrong_arguments_are_refused_in_one_line():
             ("saturation", "200k", "invalid value '200k': expected a whole number from 1 on"),
             ("saturation", "200", "400", "expected three rates or more"),
             ("scale", "10k", "0", "invalid value '0': expected a number from 1 on"),
+            ("shares", "0", "invalid value '0': expected a number from 1 on"),
             ("soak", "--rate", "0", "invalid value '0': expected a number from 1 on"),
             ("wire_truth", "0", "invalid value '0': expected a whole number from 1 on")):
         r = run_program(os.path.join(BENCH, name), *words, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
