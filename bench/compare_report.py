@@ -9,8 +9,8 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 
+import picture
 from peers import FIGURES, HEADLINE, SOURCE_DIR
 
 JSON_PATH = os.path.join(SOURCE_DIR, "build/compare.json")
@@ -171,15 +171,7 @@ def picture_script(sections):
 
 
 def draw(sections, path):
-    """Of one run: the JSON file may have sections of other programs, --quick or --unpinned."""
+    """Of one run: the JSON file may have sections of other programs, --quick or --unpinned. Returns False if gnuplot failed."""
     script = picture_script(sections)
-    if not script:
-        return
-    head = (f'set terminal pngcairo size 1200,900 font "sans,10"; set output "{path}"\n'
-            "set multiplot layout 2,2; set grid ytics; set yrange [0:*]; set key above; set bmargin 4\n")
-    try:
-        subprocess.run(["gnuplot", "-"], input=head + script, text=True, check=True)
-    except FileNotFoundError:
-        print("SKIP the picture: gnuplot is not installed")
-    else:
-        print(f"The picture: {path}")
+    head = "set multiplot layout 2,2; set grid ytics; set yrange [0:*]; set key above; set bmargin 4\n"
+    return not script or picture.draw(path, "1200,900", head + script)

@@ -5,7 +5,6 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
-import types
 
 from bench_programs import *
 import blocks
@@ -13,6 +12,7 @@ import compare_report
 import compare_targets
 import ending
 import peers
+import picture
 import stack_samples
 
 # --- what is counted ---
@@ -210,15 +210,15 @@ def test_lost_queries_do_not_help_to_meet_a_target():
 
 def script_of(sections, earlier=None):
     """What gnuplot is given for these; the JSON file has sections of an earlier run."""
-    before, drawn = (compare_report.JSON_PATH, compare_report.subprocess), []
+    before, drawn = (compare_report.JSON_PATH, picture.draw), []
     compare_report.JSON_PATH = temp_path("compare.json")
-    compare_report.subprocess = types.SimpleNamespace(run=lambda *_, input, **__: drawn.append(input))
+    picture.draw = lambda _, __, script: drawn.append(script)
     try:
         for name, cases in (earlier or {}).items():
             compare_report.write_json(name, cases, {})
         compare_report.draw(sections, "x.png")
     finally:
-        compare_report.JSON_PATH, compare_report.subprocess = before
+        compare_report.JSON_PATH, picture.draw = before
     check_equal(len(drawn), 1, "pictures")
     return drawn[0]
 
@@ -235,6 +235,16 @@ def test_picture_omits_programs_that_did_not_run():
     for others, titles in (({}, ["tcpclient"]), ({"dnsperf": {"rate": 78}}, ["dnsperf", "tcpclient"])):
         script = script_of({"dns": [case(name, tcpclient={"rate": 99}, **others)]})
         check_equal(re.findall(r'using (\d):xtic\(1\) title "(\w+)"', script), [(str(i + 2), t) for i, t in enumerate(titles)], "columns")
+
+
+def test_picture_that_gnuplot_refuses_is_a_failed_run():
+    need_program("gnuplot")
+    path, out = temp_path("x.png"), io.StringIO()
+    with contextlib.redirect_stdout(out):
+        drawn = [picture.draw(path, "300,200", script) for script in ("plot x", "plot nothing")]
+    check_equal(drawn, [True, False], "pictures drawn")
+    found = re.fullmatch(rf"The picture: {re.escape(path)}\nFAIL the picture: .*undefined variable: nothing\n", out.getvalue())
+    check(found, out.getvalue())
 
 
 def test_missed_targets_and_failed_runs_set_the_exit_code():
