@@ -55,7 +55,10 @@ done
 [ -z "$sources" ] || [ -n "$device" ] || die "--sources: requires --dev"
 need_device --dev "$device"
 items=$(list_sources "$sources") || exit
-[ -z "$sources" ] || [ "$mode" = revert ] || refuse_peers_of_ssh
+if [ -n "$sources" ] && [ "$mode" != revert ]; then
+    refuse_gateways
+    refuse_peers_of_ssh
+fi
 [ -z "$low_port" ] || is_port "$low_port" || die "--low-port: invalid value '$low_port': expected 0 to 65535"
 
 begin "$@"

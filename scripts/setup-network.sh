@@ -59,6 +59,26 @@ want_address() {
         ip addr add "$1/$(bits_of "$1")" dev "$2" ${3:+"$3"}
 }
 
+block_of() {
+    case $1 in
+    */*) echo "$1" ;;
+    *) echo "$1/$(bits_of "$1")" ;;
+    esac
+}
+
+# A gateway that becomes local would no longer be reached, nor what is behind it.
+refuse_gateways() {
+    for item in $items; do
+        routes=$(ip "$(family_of "$item")" -o route show table all via "$(block_of "$item")" 2>/dev/null)
+        case $routes in
+        '') continue ;;
+        default*) gateway='the default gateway' ;;
+        *) gateway="the gateway to ${routes%% *}" ;;
+        esac
+        die "--sources: $item is or includes $gateway, which would be cut off"
+    done
+}
+
 # The other end of an ssh session that becomes local would be cut off.  An sshd, "sshd-session" in new versions, has the
 # session, but not always the listener: systemd may have that.  ss(8) takes the last part of an IPv6 address without a
 # prefix for a port.
@@ -72,11 +92,7 @@ refuse_peers_of_ssh() {
     done
     ss -Htn state established "( $ports )" 2>/dev/null | grep -q . || return 0
     for item in $items; do
-        case $item in
-        */*) block=$item ;;
-        *) block=$item/$(bits_of "$item") ;;
-        esac
-        ! ss -Htn state established "( $ports ) and dst $block" 2>/dev/null | grep -q . ||
+        ! ss -Htn state established "( $ports ) and dst $(block_of "$item")" 2>/dev/null | grep -q . ||
             die "--sources: $item is or includes the other end of an ssh session, which would be cut off"
     done
 }

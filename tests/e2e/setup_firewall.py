@@ -152,6 +152,21 @@ def test_sources_refuse_the_address_of_the_ssh_client():
         check_same(everything(host), before, "after the refusals")
 
 
+def test_sources_refuse_gateways():
+    routes = (("-4", "default", "10.77.0.2"), ("-4", "10.78.0.0/16", "10.77.0.3"), ("-6", "default", "fd77::2"))
+    with two_hosts(STATELESS) as (host, _):
+        device = host.run("ip", "-o", "route", "get", "10.77.0.2").stdout.split("dev ")[1].split()[0]
+        for family, destination, gateway in routes:
+            host.run("ip", family, "route", "add", destination, "via", gateway, "dev", device)
+        before = everything(host)
+        for item, gateway in (("10.77.0.0/24", "the default gateway"), ("10.77.0.2", "the default gateway"),
+                              ("10.77.0.3-4", "the gateway to 10.78.0.0/16"), ("fd77::/64", "the default gateway")):
+            r = script(host, CLIENT, "--apply", "--sources", item, "--dev", "lo", code=2)
+            check(f"includes {gateway}, which would be cut off" in r.stderr, r.stderr)
+        check_same(everything(host), before, "after the refusals")
+        script(host, CLIENT, "--dry-run", "--sources", "10.77.0.4,10.77.1.0/24,fd77:1::/64", "--dev", "lo")
+
+
 # As systemd does: one program listens, another has the session.
 ACTIVATES = """
 import socket, subprocess, sys
