@@ -4,8 +4,8 @@
 #ifndef TCPSCALER_CLIENT_FIND_STATE_H
 #define TCPSCALER_CLIENT_FIND_STATE_H
 
+#include "client/find_settings.h"
 #include "client/intervals.h"
-#include "client/opts_table.h"
 #include "client/search/search.h"
 #include "client/steer.h"
 #include "client/workers.h"
@@ -18,15 +18,6 @@
 #include <stdint.h>
 
 #define CLIENT_FIND_TEXT_BYTES 160
-
-struct client_find_settings {
-    int what; /* enum client_find_what, not NONE */
-    struct slo slo;
-    double min, max; /* loads */
-    double width;
-    uint64_t time_ns;
-    double rate_qps; /* with find connections: queries per second at every load */
-};
 
 /* Results of a trial besides its order and judgment. */
 struct client_find_trial {

@@ -9,14 +9,6 @@
 
 #include <stdio.h>
 
-/* Start of every trial that is not measured: at least this long, or this many times the longest
- * limit. */
-#define DISCARD_NS     (500 * UNITS_NS_PER_MS)
-#define DISCARD_LIMITS 2
-
-/* Minimum time between two trials besides the transition: the lead of a change, and draining. */
-#define BETWEEN_NS (300 * UNITS_NS_PER_MS)
-
 /* A trial is drained once every query has its outcome and no late answer has arrived for this long.
  */
 #define QUIET_NS (100 * UNITS_NS_PER_MS)
@@ -38,32 +30,11 @@ enum phase { IDLE, OPENING, LOADED, ENDING, DRAINING, COLLECTING, OVER };
 
 /* --- the search --- */
 
-static uint64_t discard_ns(const struct client_find *f)
-{
-    const uint64_t by_limit_ns = DISCARD_LIMITS * slo_longest_limit_ns(&f->settings->slo);
-
-    return by_limit_ns > DISCARD_NS ? by_limit_ns : DISCARD_NS;
-}
-
 int client_find_init(struct client_find *f, const struct client_config *run,
                      struct client_steer *steer, struct client_workers *workers,
                      struct client_intervals *intervals)
 {
-    const struct client_find_settings *s = f->settings;
-    const bool counts = s->what == CLIENT_FIND_CONNECTIONS; /* otherwise the load is a rate */
-    const struct search_config config = {
-        /* a thread has part of the queries, and so needs a connection */
-        .min = counts && s->min < run->n_workers ? run->n_workers : s->min,
-        .max = s->max,
-        .whole = counts,
-        .width = s->width,
-        .time_ns = s->time_ns,
-        .queries_per_s = counts ? s->rate_qps : 0,
-        .queries = slo_queries_needed(&s->slo),
-        .limit_ns = slo_longest_limit_ns(&s->slo),
-        .overhead_ns = discard_ns(f) + BETWEEN_NS,
-        .tries_recovery = !counts,
-    };
+    const struct search_config config = client_find_settings_search(f->settings, run->n_workers);
 
     f->config = run;
     f->steer = steer;
@@ -151,7 +122,8 @@ static void send_load(struct client_find *f)
 {
     const double qps = rate_qps(f);
     const bool recovers = f->order.step == SEARCH_RECOVER;
-    const uint64_t discarded_ns = recovers ? 0 : discard_ns(f), length_ns = f->order.duration_ns;
+    const uint64_t discarded_ns = recovers ? 0 : client_find_settings_discard_ns(f->settings);
+    const uint64_t length_ns = f->order.duration_ns;
     int failed;
 
     client_find_trial_begin(f);

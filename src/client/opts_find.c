@@ -3,8 +3,10 @@
 #include "client/opts_find.h"
 
 #include "base/units.h"
+#include "client/find_settings.h"
 #include "client/opts_check.h"
 #include "client/opts_sweep.h"
+#include "client/search/search.h"
 #include "client/worker/config.h"
 
 #include <math.h>
@@ -126,6 +128,32 @@ static int parse_goals(struct client_opts *o, char *error)
     return 0;
 }
 
+/* A search without time for its first trial would say nothing of the server. */
+static int check_time(const struct client_opts *o, char *error)
+{
+    const struct client_find_settings settings = client_find_settings_of(o);
+    char given[UNITS_TEXT_BYTES], load[UNITS_TEXT_BYTES], length[UNITS_TEXT_BYTES],
+        least[UNITS_TEXT_BYTES];
+    struct search_config search;
+    struct search_order first;
+    uint64_t least_s;
+
+    if (o->find_range == NULL) /* with --print-config */
+        return 0;
+    search = client_find_settings_search(&settings, (unsigned)o->threads);
+    least_s = (search_least_time_ns(&search, &first) + UNITS_NS_PER_S - 1) / UNITS_NS_PER_S;
+    if (o->find_time_ns / UNITS_NS_PER_S >= least_s)
+        return 0;
+    return REFUSE("--find-time: '%s' is too short: the first trial, %s %s, takes %s: give at least "
+                  "%s, or %s",
+                  units_write_duration(given, o->find_time_ns),
+                  units_format_decimal(load, first.load), client_find_settings_unit(o->find),
+                  units_format_duration(length, first.duration_ns),
+                  units_write_duration(least, least_s * UNITS_NS_PER_S),
+                  o->find == CLIENT_FIND_CONNECTIONS ? "a higher --rate"
+                                                     : "a --find-range with larger loads");
+}
+
 /* Each query has a connection of its own. */
 static void set_connect_rate(struct client_opts *o)
 {
@@ -169,6 +197,8 @@ int client_opts_check_find(struct client_opts *o, char *error)
     if (o->find == CLIENT_FIND_CONNECTIONS && o->rate_qps <= 0 && !o->print_config)
         return REFUSE("--find: 'connections' requires --rate, the load at every number of them");
     if (parse_range(o, error) != 0 || parse_width(o, error) != 0 || parse_goals(o, error) != 0)
+        return -1;
+    if (check_time(o, error) != 0)
         return -1;
     set_connections(o);
     return client_opts_check_sweep(o, error);

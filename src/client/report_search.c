@@ -10,9 +10,7 @@
 
 const char *report_search_unit(const struct client_find *f)
 {
-    static const char *const units[] = {"", "q/s", "connections", "connections/s"};
-
-    return units[f->settings->what];
+    return client_find_settings_unit(f->settings->what);
 }
 
 /* Below it, a search distinguishes loads that are not whole. */

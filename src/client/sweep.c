@@ -9,13 +9,7 @@
 int client_sweep_prepare(struct client_sweep *s, const struct client_opts *o)
 {
     *s = (struct client_sweep){
-        .settings = {.what = o->find,
-                     .slo = o->goals,
-                     .min = o->find_min,
-                     .max = o->find_max,
-                     .width = o->find_part,
-                     .time_ns = o->find_time_ns,
-                     .rate_qps = o->rate_qps},
+        .settings = client_find_settings_of(o),
         .axis = o->sweep_axis,
         .n = o->sweep_axis == CLIENT_SWEEP_NONE ? 1 : o->n_sweep,
     };

@@ -29,6 +29,11 @@
 
 void search_init(struct search *s, const struct search_config *config);
 
+/* Returns the least time in which a search can begin, whatever config->time_ns is: there has to be
+ * enough for its first trial and a confirmation.  Returns the load and the length of that trial in
+ * *first. */
+uint64_t search_least_time_ns(const struct search_config *config, struct search_order *first);
+
 /* Returns the next trial in *order, after elapsed_ns of the search.  Returns false when the search
  * is over: s->status is no longer SEARCH_RUNNING. */
 bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *order);

@@ -23,6 +23,9 @@
 /* The length that is planned for a confirmation: a fifth of the search, at most 60 s. */
 uint64_t search_confirm_ns(const struct search *s);
 
+/* Returns the least time of a search that leaves this much, > 0, besides such a confirmation. */
+uint64_t search_confirm_least_time_ns(uint64_t rest_ns);
+
 /* The length of one that begins after elapsed_ns of the search: as planned and no shorter than a
  * failed one was measured; longer, up to 60 s, while there is time for another one as long.  With
  * less time left, all of that if it is at least half of the plan and no failed one was longer;

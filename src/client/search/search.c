@@ -288,6 +288,16 @@ void search_init(struct search *s, const struct search_config *config)
     s->start = search_load_round(config, config->max / 100);
 }
 
+uint64_t search_least_time_ns(const struct search_config *config, struct search_order *first)
+{
+    struct search s;
+
+    search_init(&s, config);
+    s.config.time_ns = UINT64_MAX;
+    search_next(&s, 0, first);
+    return search_confirm_least_time_ns(first->duration_ns + 2 * config->overhead_ns);
+}
+
 bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
     double load;

@@ -44,6 +44,13 @@ uint64_t search_confirm_ns(const struct search *s)
     return shorter_ns(s->config.time_ns / PART_OF_TIME, MOST_NS);
 }
 
+uint64_t search_confirm_least_time_ns(uint64_t rest_ns)
+{
+    const uint64_t part_ns = (rest_ns - 1) / (PART_OF_TIME - 1); /* a part is rounded down */
+
+    return rest_ns + shorter_ns(part_ns, MOST_NS);
+}
+
 static uint64_t time_left_ns(const struct search *s, uint64_t elapsed_ns)
 {
     return s->config.time_ns > elapsed_ns ? s->config.time_ns - elapsed_ns : 0;

@@ -181,6 +181,24 @@ static void bad_searches_are_refused_by_name(void **state)
     }
 }
 
+static void a_search_without_time_for_its_first_trial_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--find rate --slo p99<50ms --find-range 100-5k --find-time 15s host"),
+                     OPTIONS_RUN);
+    assert_int_equal(parse("--find rate --slo p99<50ms --find-range 100-5k --find-time 14s host"),
+                     OPTIONS_USAGE);
+    assert_string_equal(error,
+                        "--find-time: '14s' is too short: the first trial, 100 q/s, takes 10.0 s: "
+                        "give at least 15s, or a --find-range with larger loads");
+    assert_int_equal(parse("--find connections -r 10 --slo p99<50ms --find-range 5-500 "
+                           "--find-time 90s host"),
+                     OPTIONS_USAGE);
+    assert_string_equal(
+        error, "--find-time: '90s' is too short: the first trial, 5 connections, takes 100 "
+               "s: give at least 127s, or a higher --rate");
+}
+
 /* Not --connections, which conflicts with them. */
 static void the_option_that_limits_connections_is_one_that_the_search_allows(void **state)
 {
@@ -209,6 +227,7 @@ int main(void)
         cmocka_unit_test(connections_per_second_have_room_for_two_seconds),
         cmocka_unit_test(a_sweep_begins_with_its_first_value),
         cmocka_unit_test(bad_searches_are_refused_by_name),
+        cmocka_unit_test(a_search_without_time_for_its_first_trial_is_refused),
         cmocka_unit_test(the_option_that_limits_connections_is_one_that_the_search_allows),
     };
 

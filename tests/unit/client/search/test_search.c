@@ -245,6 +245,31 @@ static void what_is_known_is_never_forgotten(void **state)
     assert_true(lower <= 15000 && upper > 15000);
 }
 
+static void the_least_time_has_room_for_the_first_trial(void **state)
+{
+    static const double loads[] = {0.5, 10, 333, 100000};
+    static const uint64_t queries[] = {1, 10000, 123457};
+    struct search_order first, order;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
+        for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
+            struct search_config of = config;
+
+            of.min = loads[i];
+            of.max = loads[i] * 50;
+            of.queries = queries[q];
+            of.time_ns = search_least_time_ns(&of, &first);
+            search_init(&s, &of);
+            assert_true(search_next(&s, 0, &order));
+            assert_true(order.load == first.load && order.duration_ns == first.duration_ns);
+            of.time_ns--;
+            search_init(&s, &of);
+            assert_false(search_next(&s, 0, &order));
+            assert_int_equal(s.reason, SEARCH_TIME);
+        }
+}
+
 /* --- words --- */
 
 static void the_goal_missed_most_often_binds(void **state)
@@ -353,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(what_is_known_is_never_forgotten),
+        cmocka_unit_test(the_least_time_has_room_for_the_first_trial),
         cmocka_unit_test(the_goal_missed_most_often_binds),
         cmocka_unit_test(states_have_names),
         cmocka_unit_test(a_server_that_accepts_no_more_is_tried_at_what_it_holds),
