@@ -15,6 +15,7 @@ BENCHMARKS = {
     "scale": Benchmark("bench/scale 10k 100k 1M 2500k", 15),
     "hash": Benchmark("bench/scale --hash 8M 1M 2500k", 12),
     "threads": Benchmark("bench/scale --threads 53", 10),
+    "shares": Benchmark("bench/shares 10k 100k 1M 2500k", 15),
     "connect": Benchmark("bench/connect", 5),
     "compare": Benchmark("bench/compare", 40),
     "handshakes": Benchmark("bench/handshakes", 25),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What processes do with their CPU time: perf(1) looks at all their threads 199 times per second of it, and each stack found
+"""What processes do with their CPU time: perf(1) looks at every CPU 199 times per second of it, and each stack found
 belongs to one of PARTS."""
 
 import collections
+import contextlib
 import os
 import re
-import signal
 import subprocess
 
 HZ = 199
@@ -24,21 +24,40 @@ FRAME = re.compile(r"\s+[0-9a-f]+ (?P<function>.*) \((?P<file>.*)\)$")
 
 
 class Sampling:
-    """Of these processes and of threads that they start, as a context manager. perf(1) has to be allowed to look into the kernel."""
+    """As a context manager; perf(1), which has to be allowed to look into the kernel, is then ready, and samples all processes from
+    begin() until end()."""
 
-    def __init__(self, pids, path):
-        self.pids, self.path = pids, path
+    def __init__(self, path):
+        self.path = path
 
     def __enter__(self):
-        self.process = subprocess.Popen(["perf", "record", "-q", "-g", "-e", "cpu-clock", "-F", str(HZ), "-o", self.path,
-                                         "-p", ",".join(map(str, self.pids))], stderr=subprocess.PIPE, text=True)
+        (commands, self.commands), (self.answers, answers) = os.pipe(), os.pipe()
+        self.process = subprocess.Popen(["perf", "record", "-q", "-a", "-g", "-e", "cpu-clock", "-F", str(HZ), "-o", self.path, "-D", "-1",
+                                         "--control", f"fd:{commands},{answers}"], stderr=subprocess.PIPE, text=True,
+                                        pass_fds=(commands, answers))
+        os.close(commands)
+        os.close(answers)
+        self._command("ping")
         return self
 
-    def __exit__(self, kind, *_):
-        self.process.send_signal(signal.SIGINT)
-        said = self.process.communicate()[1]
-        if kind is None and not os.path.exists(self.path):
-            raise RuntimeError(f"perf record: {said.strip()}")
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate()
+        os.close(self.commands)
+        os.close(self.answers)
+
+    def _command(self, command):
+        """Returns when perf has followed it."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self.commands, f"{command}\n".encode())
+        if not os.read(self.answers, 100).startswith(b"ack"):
+            raise RuntimeError(f"perf record: {self.process.communicate()[1].strip()}")
+
+    def begin(self):
+        self._command("enable")
+
+    def end(self):
+        self._command("disable")
 
     def samples(self):
         """Yields (pid, [(function, file) from the innermost on])."""
