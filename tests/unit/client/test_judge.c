@@ -6,6 +6,7 @@
 #include "protocol/query_init.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,14 +102,137 @@ static void each_shortfall_of_the_result_is_a_doubt(void **state)
     assert_doubts(m, 1u << VERDICT_MEMORY_PRESSURE);
     r->host_after.tcp_memory_pressures = HOST_COUNTERS_UNKNOWN;
     assert_doubts(m, 0);
-    tally_add(&r->tally.push.damaged, 1);
-    assert_doubts(m, 1u << VERDICT_PUSH_LOST);
-    tally_sub(&r->tally.push.damaged, 1);
-    tally_add(&r->tally.datagrams.dropped, 1);
-    assert_doubts(m, 1u << VERDICT_DATAGRAMS_DROPPED);
-    tally_sub(&r->tally.datagrams.dropped, 1);
     tally_add(&r->tally.datagrams.malformed, 1); /* the server's */
     assert_doubts(m, 0);
+}
+
+static void each_count_of_what_went_wrong_is_a_doubt(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct {
+        tally_count *count;
+        enum verdict_reason doubt;
+    } counts[] = {
+        {&r->tally.push.damaged, VERDICT_PUSH_LOST},
+        {&r->tally.push.duplicate, VERDICT_PUSH_LOST},
+        {&r->tally.push.unfinished, VERDICT_PUSH_LOST},
+        {&r->tally.push.negative, VERDICT_CLOCKS_DISAGREE},
+        {&r->tally.datagrams.dropped, VERDICT_DATAGRAMS_DROPPED},
+    };
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        tally_add(counts[i].count, 1);
+        assert_doubts(m, 1u << counts[i].doubt);
+        tally_sub(counts[i].count, 1);
+    }
+    for (int type = 0; type < 2; type++) {
+        r->rows.dropped[type] = 1;
+        assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
+        r->rows.dropped[type] = 0;
+    }
+    r->rows.error = EPIPE;
+    assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
+    r->rows.error = 0;
+    r->rows.out_of_patience = true;
+    assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
+}
+
+/* A message that was lost, and a query for which no connection could be opened, have no time. */
+static void what_is_missing_is_a_doubt(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
+
+    r->metrics[CLIENT_RESPONSE].beyond = 1;
+    tally_add(&r->tally.push.lost, 1);
+    tally_add(&r->tally.push.missed, 1);
+    assert_doubts(m, 1u << VERDICT_PUSH_LOST);
+    tally_sub(&r->tally.push.lost, 1);
+    tally_sub(&r->tally.push.missed, 1);
+    tally_add(&q->scheduled, 1);
+    tally_add(&q->unsent, 1);
+    assert_doubts(m, 1u << VERDICT_UNSENT);
+    tally_add(&q->unconnected, 1);
+    tally_add(&r->tally.errors[PHASE_CONNECT][REASON_REFUSED], 1); /* the server's */
+    assert_doubts(m, 0);
+}
+
+static void growth_is_a_doubt_if_it_was_measured(void **state)
+{
+    struct made_up *m = *state;
+
+    m->result.in_flight_early = 100;
+    m->result.in_flight_late = 1000;
+    assert_doubts(m, 0);
+    m->result.has_growth = true;
+    assert_doubts(m, 1u << VERDICT_NON_STATIONARY);
+}
+
+static void a_run_that_was_to_measure_and_measured_nothing_is_doubted(void **state)
+{
+    static struct client_result r;
+    struct made_up *m = *state;
+
+    r.metrics[CLIENT_RESPONSE] = m->result.metrics[CLIENT_RESPONSE];
+    r.metrics[CLIENT_OWN] = m->result.metrics[CLIENT_OWN];
+    hist_reset(&r.metrics[CLIENT_RESPONSE]);
+    hist_reset(&r.metrics[CLIENT_OWN]);
+    client_judge(&r, &m->plan, 0);
+    assert_int_equal(r.doubts, 0);
+    r.requested_qps = 1;
+    client_judge(&r, &m->plan, 0);
+    assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
+    r.requested_qps = 0;
+    m->plan.config.listens = true;
+    client_judge(&r, &m->plan, 0);
+    assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
+    hist_record(&r.metrics[CLIENT_RESPONSE], MS);
+    client_judge(&r, &m->plan, 0);
+    assert_int_equal(r.doubts, 0);
+}
+
+static void the_percentile_required_has_to_hold(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    hist_free(&r->metrics[CLIENT_OWN]);
+    assert_int_equal(hist_init(&r->metrics[CLIENT_OWN]), 0);
+    for (int i = 0; i < N_QUERIES; i++)
+        hist_record(&r->metrics[CLIENT_OWN], i < N_QUERIES * 8 / 10 ? MS / 100 : MS * 3 / 4);
+    client_judge(r, &m->plan, 0);
+    assert_int_equal(r->doubts, 0);
+    client_judge(r, &m->plan, 1);
+    assert_int_equal(r->doubts, 1u << VERDICT_HOST_NOISE);
+}
+
+static void stolen_cpu_time_is_that_of_the_load(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    r->host_after.cpu_ticks = 1000;
+    r->host_after.steal_ticks = 50;
+    assert_doubts(m, 0);
+    assert_true(r->verdict.has_steal && r->verdict.steal_percent == 5);
+    r->loaded = false;
+    assert_doubts(m, 0);
+    assert_false(r->verdict.has_steal);
+}
+
+/* Where no connection is ever replaced, one without a source port is missing from the start. */
+static void source_ports_limit_replacement_connections_alone(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_PORTS], 1);
+    r->connections_requested++;
+    assert_doubts(m, 0);
+    m->plan.config.queries_per_conn = 5;
+    assert_doubts(m, 1u << VERDICT_CHURN_PLATEAU);
 }
 
 /* With a third as many unanswered as answered, the median is the answers' 66.7th percentile. */
@@ -172,6 +296,38 @@ static void answers_and_their_rows_have_to_add_up(void **state)
     r->rows.left_out[1] = 2;
     client_judge(r, &m->plan, 0);
     assert_null(r->broken_law);
+}
+
+static void assert_breaks(struct made_up *m, const char *law)
+{
+    client_judge(&m->result, &m->plan, 0);
+    assert_string_equal(m->result.broken_law, law);
+}
+
+static void counts_have_to_add_up(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    tally_count *const counts[] = {&r->tally.demand.requested, &r->tally.demand.withdrawn,
+                                   &r->tally.demand.waited, &r->tally.demand.carried};
+    const uint64_t values[] = {1, 1, N_QUERIES, N_QUERIES};
+
+    r->connections_requested++;
+    assert_breaks(m, "connections requested and reopened = outcomes of connections");
+    r->connections_requested--;
+    m->plan.config.on_demand = true;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        tally_add(counts[i], values[i]);
+    assert_doubts(m, 0);
+    tally_add(&r->tally.demand.requested, 1);
+    assert_breaks(m, "connections requested on demand = attempted + withdrawn");
+    tally_sub(&r->tally.demand.requested, 1);
+    m->plan.config.keepalive = true;
+    assert_breaks(
+        m, "answered queries = answers with, without and with a malformed keepalive timeout");
+    m->plan.config.keepalive = m->plan.config.on_demand = false;
+    m->plan.config.n_classes = 2;
+    assert_breaks(m, "queries of all classes = queries");
 }
 
 /* Segments lost in the network are the server's delay, those lost on loopback are not. */
@@ -246,9 +402,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_that_did_what_was_requested_is_beyond_doubt),
         TEST(each_shortfall_of_the_result_is_a_doubt),
+        TEST(each_count_of_what_went_wrong_is_a_doubt),
+        TEST(what_is_missing_is_a_doubt),
+        TEST(growth_is_a_doubt_if_it_was_measured),
+        TEST(a_run_that_was_to_measure_and_measured_nothing_is_doubted),
+        TEST(the_percentile_required_has_to_hold),
+        TEST(stolen_cpu_time_is_that_of_the_load),
+        TEST(source_ports_limit_replacement_connections_alone),
         TEST(own_delay_is_judged_at_the_rank_of_the_response),
         TEST(connections_that_follow_one_another_are_not_short),
         TEST(queries_in_flight_at_the_end_count_unless_the_run_was_interrupted),
+        TEST(counts_have_to_add_up),
         TEST(answers_and_their_rows_have_to_add_up),
         TEST(lost_segments_count_on_loopback_alone),
         TEST(missing_connections_are_diagnosed),
