@@ -73,6 +73,25 @@ const char *client_judge_classes(const struct client_result *r, uint32_t n_class
     return n_classes > 0 ? class_tally_check(r->class_tallies, values, n_classes, &r->tally) : NULL;
 }
 
+/* Returns the first law of conservation that the counts break, or NULL. */
+static const char *broken_law(const struct client_result *r, const struct client_config *config)
+{
+    const struct hist *response = &r->metrics[CLIENT_RESPONSE];
+    const char *law =
+        tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
+
+    if (law == NULL && config->on_demand)
+        law = tally_check_demand(&r->tally, config->keepalive);
+    if (law == NULL)
+        law = client_judge_classes(r, config->n_classes);
+    if (law == NULL && r->has_rows &&
+        tally_get(&r->tally.queries[TALLY_MEASURED].answered) +
+                tally_get(&r->tally.push.measured) !=
+            r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
+        law = "answered queries, messages = answer rows written, missing and not sampled";
+    return law;
+}
+
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -119,16 +138,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
             ? 1.0
             : (double)in->sent / (double)(in->scheduled - in->unsent) * (double)r->scheduled_ns /
                   (double)r->unblocked_ns;
-    r->broken_law =
-        tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
-    if (r->broken_law == NULL && plan->config.on_demand)
-        r->broken_law = tally_check_demand(&r->tally, plan->config.keepalive);
-    if (r->broken_law == NULL)
-        r->broken_law = client_judge_classes(r, plan->config.n_classes);
-    if (r->broken_law == NULL && r->has_rows &&
-        tally_get(&q->answered) + tally_get(&r->tally.push.measured) !=
-            r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
-        r->broken_law = "answered queries, messages = answer rows written, missing and not sampled";
+    r->broken_law = broken_law(r, &plan->config);
     judge_latency(plan, r, in);
     if (r->sweep != NULL)
         judge_search(r, in);
