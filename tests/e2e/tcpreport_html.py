@@ -39,6 +39,17 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     check_equal(json.loads(embedded), result, "the JSON in the page")
 
 
+def test_what_ran_where_is_on_the_first_screen():
+    host = {"kernel": "6.1.0-9", "cpus": 1, "threads": 3, "pacing": "sleep", "libevent": "2.1.12-stable", "backend": "epoll"}
+    about = {"program": "tcpclient", "version": "0.1.0", "started": "2026-03-01T10:00:00.000Z", "seed": 7, "host": host}
+    of_all = ("tcpclient 0.1.0, started 2026-03-01T10:00:00.000Z; Linux 6.1.0-9, 1 CPU; threads: 3, pacing sleep, "
+              "libevent 2.1.12-stable (epoll); seed 7")
+    for transport, words in (({}, ""), ({"tls": {"version": "TLSv1.3", "cipher": "TLS_AES_256"}}, "; TLSv1.3 TLS_AES_256"),
+                             ({"udp": {}}, "; over UDP")):
+        page = Page(page_of(copy_of_run("about.json", **about, **transport)))
+        check(of_all + words in page.texts("p"), f"{of_all + words!r} in {page.texts('p')}")
+
+
 def test_first_screen_has_the_figures_of_the_result():
     page = Page(page_of(copy_of_run("counts.json", queries={"sent": 9000, "answered": 8000},
                                     connections={"asked": 70, "live_at_end": 60})))

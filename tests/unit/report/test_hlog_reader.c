@@ -150,6 +150,20 @@ static void assert_refused(const char *line, const char *why)
     assert_non_null(strstr(error, why));
 }
 
+static void tags_have_at_most_31_characters(void **state)
+{
+    struct hlog_interval i;
+
+    (void)state;
+    assert_int_equal(
+        hlog_reader_line("Tag=0123456789012345678901234567890,1.5,1,2,AAAA\n", &i, error),
+        HLOG_INTERVAL);
+    assert_string_equal(i.tag, "0123456789012345678901234567890");
+    assert_int_equal(i.begin_ns, 1500000000);
+    assert_refused("Tag=01234567890123456789012345678901,1.5,1,2,AAAA\n",
+                   "expected a tag of 1 to 31 printable characters and a comma");
+}
+
 static void what_is_no_histogram_is_refused(void **state)
 {
     (void)state;
@@ -231,6 +245,7 @@ int main(void)
         cmocka_unit_test(histogram_of_another_library_has_its_values),
         cmocka_unit_test(maximum_of_another_bucket_is_not_believed),
         cmocka_unit_test(lines_say_what_they_are),
+        cmocka_unit_test(tags_have_at_most_31_characters),
         cmocka_unit_test(what_is_no_histogram_is_refused),
         cmocka_unit_test(counts_are_checked),
         cmocka_unit_test(values_of_0_are_kept_as_the_smallest),
