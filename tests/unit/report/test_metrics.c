@@ -64,7 +64,7 @@ static void sum_is_that_of_all_values(void **state)
 static void what_a_result_says_is_exact(void **state)
 {
     struct metrics m = {0};
-    struct latency l = {.count = N_VALUES, .over = 5};
+    struct latency l = {.count = N_VALUES, .over = 5, .clamped = 3};
     struct metric *metric;
 
     (void)state;
@@ -79,6 +79,22 @@ static void what_a_result_says_is_exact(void **state)
     assert_close(metric->hist.mean_ns, 12345.5);
     assert_close(hist_stddev_ns(&metric->hist), 7.25);
     assert_int_equal(metric->hist.beyond, 5);
+    assert_int_equal(metric->hist.clamped, 3);
+    metrics_free(&m);
+}
+
+/* Nobody answered: there are no values, but it is known how many are beyond. */
+static void a_result_without_values_is_one(void **state)
+{
+    struct metrics m = {0};
+    struct latency l = {.over = 300};
+
+    (void)state;
+    assert_int_equal(metrics_learn(metrics_get(&m, "response"), &l), 0);
+    metrics_latency(metrics_find(&m, "response"), &l);
+    assert_int_equal(l.count, 0);
+    assert_int_equal(l.over, 300);
+    assert_true(l.percentiles_ns[0] == HIST_BEYOND);
     metrics_free(&m);
 }
 
@@ -149,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sum_is_that_of_all_values),
         cmocka_unit_test(what_a_result_says_is_exact),
+        cmocka_unit_test(a_result_without_values_is_one),
         cmocka_unit_test(values_of_another_run_are_noticed),
         cmocka_unit_test(percentiles_without_counts_are_unknown),
         cmocka_unit_test(there_is_room_for_so_many),

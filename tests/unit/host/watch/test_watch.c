@@ -105,6 +105,28 @@ static void the_end_of_the_server_is_noticed(void **state)
     assert_string_equal(why, "no such process");
 }
 
+static void what_cannot_be_watched_has_its_reason(void **state)
+{
+    static const struct {
+        const char *target, *reason;
+    } refused[] = {
+        {"99", "no such process"},
+        {"14", "the process has ended"},
+        {"cgroup:/nowhere", "no such control group"},
+        {"unit:nowhere", "no control group of such a unit: is it running?"},
+        {"cgroup:/empty", "no process in the control group"},
+    };
+
+    (void)state;
+    tree_put("proc/14/stat", "14 (server) Z 1 14 14 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0\n");
+    tree_put("v2/empty/cgroup.procs", "");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        why[0] = '\0';
+        assert_int_equal(open_text(refused[i].target), -1);
+        assert_string_equal(why, refused[i].reason);
+    }
+}
+
 static void an_id_that_is_used_again_is_noticed(void **state)
 {
     struct watch_sample s;
@@ -204,6 +226,7 @@ int main(void)
         TEST(both_processes_are_added_up),
         TEST(memory_of_a_group_counts_if_nobody_else_is_in_it),
         TEST(the_end_of_the_server_is_noticed),
+        TEST(what_cannot_be_watched_has_its_reason),
         TEST(an_id_that_is_used_again_is_noticed),
         TEST(a_group_ends_with_its_last_process_or_when_all_are_new),
         cmocka_unit_test(sockets_of_the_port_are_counted),
