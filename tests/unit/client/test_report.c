@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_report: every figure of a made-up result is in its place in the text and the JSON. */
+#include "client/sweep.h"
 #include "report_steps.h"
 
 static void summary_has_every_figure_in_its_place(void **state)
@@ -20,6 +21,7 @@ static void summary_has_every_figure_in_its_place(void **state)
     assert_has(text, "service       60.0 us   60.5 us   60.9 us   >5.00 s");
     assert_has(text, "send lag      5.00 us   5.50 us   5.90 us   5.99 us");
     assert_has(text, "connect       4.00 ms   4.00 ms");
+    assert_has(text, "\nResponse time histogram (upper bound, answers)\n");
     assert_has(text,
                "           1  connect: refused\n              -> nothing listens on that port");
     assert_has(text, "           5  receive: closed by peer");
@@ -276,6 +278,26 @@ static void table_without_rows_is_left_out(void **state)
     free(text);
 }
 
+/* Its trials have theirs. */
+static void a_search_has_no_times_of_the_whole_run(void **state)
+{
+    static struct client_find find;
+    static const struct client_sweep sweep = {.n = 1, .points = {{.find = &find}}};
+    const struct client_find_settings settings = {.what = CLIENT_FIND_RATE};
+    struct made_up *m = *state;
+    char *text;
+
+    find.settings = &settings;
+    m->result.sweep = &sweep;
+    m->about.rate_qps = 0;
+    text = text_of(report_text, m);
+    assert_has(text, "\nQueries ");
+    assert_null(strstr(text, "\nTime  "));
+    assert_null(strstr(text, "histogram"));
+    free(text);
+    m->result.sweep = NULL;
+}
+
 static void rows_of_answers_alone_that_are_not_sampled_count(void **state)
 {
     struct made_up *m = *state;
@@ -315,6 +337,7 @@ int main(void)
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),
         TEST(table_without_rows_is_left_out),
+        TEST(a_search_has_no_times_of_the_whole_run),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
         TEST(broken_law_is_shouted),
     };

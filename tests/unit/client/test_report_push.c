@@ -36,6 +36,7 @@ static void listener_reports_messages(void **state)
     assert_has(text, "3 lost, 4 duplicate, 5 damaged; 7 connections not read to the end");
     assert_has(text, "all timed with the CLOCK_REALTIME of two hosts: the times below are off");
     assert_has(text, "6 arrived before they were due, by up to 250 us");
+    assert_has(text, "\nResponse time histogram (upper bound, messages)\n");
     free(text);
     text = text_of(report_json, m);
     assert_has(text, "\"measured\": 50000,\n    \"before\": 111,\n    \"after\": 222,\n"
