@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * test_server_cost: a made-up server of known cost. */
 #include "measure/server_cost.h"
-#include "measure/server_cost_report.h"
-#include "print_steps.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -159,35 +156,6 @@ static void names_are_printable(void **state)
     assert_int_equal(strlen(name), SERVER_COST_NAME_BYTES - 1);
 }
 
-static char *text_of(const struct server_cost *c)
-{
-    server_cost_report_text(print_open(), c);
-    return print_close();
-}
-
-static void the_summary_has_the_figures(void **state)
-{
-    struct watch_series s;
-    struct server_cost c;
-    char *text;
-
-    (void)state;
-    fill(&s, 1);
-    c = cost_of(&s, BEGIN_NS);
-    text = text_of(&c);
-    assert_string_equal(
-        text,
-        "Server cost  server\n"
-        "             1,500 B (1,500 B to 1,500 B at 95 % confidence) of user memory (rss) per "
-        "connection\n"
-        "             4,200 B (4,200 B to 4,200 B at 95 % confidence) of kernel memory (cgroup) "
-        "per connection\n"
-        "             100 us of CPU time per query: 30.0 us user, 70.0 us system; 0.50 CPUs busy\n"
-        "             listen queue: longest seen 31 of 128, 2 overflows, 5 drops\n");
-    free(text);
-    watch_series_free(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,7 +166,6 @@ int main(void)
         cmocka_unit_test(the_listen_queue_is_followed),
         cmocka_unit_test(without_samples_all_is_unknown),
         cmocka_unit_test(names_are_printable),
-        cmocka_unit_test(the_summary_has_the_figures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
