@@ -17,6 +17,9 @@ static void summary_has_every_figure_in_its_place(void **state)
     assert_has(text, "1,003 scheduled, 1,000 sent, 980 answered");
     assert_has(text, "15 timed out, 5 failed, 0 cancelled, 3 unsent");
     assert_has(text, "\nAnswers      960 NOERROR, 11 NXDOMAIN, 6 RCODE15, 2 truncated, 3 echoed\n");
+    assert_has(text,
+               "\nTime              min       p50       p90       p99     p99.9    p99.99       "
+               "max      mean\n");
     assert_has(text, "response       700 us    701 us    701 us   >5.00 s         -");
     assert_has(text, "service       60.0 us   60.5 us   60.9 us   >5.00 s");
     assert_has(text, "send lag      5.00 us   5.50 us   5.90 us   5.99 us");
