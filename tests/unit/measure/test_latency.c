@@ -109,6 +109,25 @@ static void bars_are_as_long_as_the_counts(void **state)
     hist_free(&h);
 }
 
+static void a_value_at_an_edge_counts_as_above_it(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 1999);
+    hist_record(&h, 2000);
+    hist_record(&h, 2000);
+    latency_report_bars(print_open(), "T", &h);
+    text = print_close();
+    assert_string_equal(text, "\nT\n"
+                              "   2.00 us            1 ####################\n"
+                              "   5.00 us            2 ########################################\n");
+    free(text);
+    hist_free(&h);
+}
+
 static void json_has_every_key(void **state)
 {
     struct latency l;
@@ -168,6 +187,7 @@ int main(void)
         cmocka_unit_test(line_shows_what_is_known),
         cmocka_unit_test(sample_that_never_gets_a_value_is_not_compared_with_a_timeout),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
+        cmocka_unit_test(a_value_at_an_edge_counts_as_above_it),
         cmocka_unit_test(json_has_every_key),
         cmocka_unit_test(mean_comes_with_both_intervals),
     };

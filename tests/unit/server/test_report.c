@@ -23,15 +23,15 @@ static struct server_opts opts;
 static struct server_result result;
 static char *text;
 
-/* Two workers: the counts of the first are its position in the tally, those of the second 100 times
- * that. */
+/* Two workers: the counts of the first are their positions in the tally, from 1, those of the
+ * second 100 times that. */
 static int setup(void **state)
 {
     (void)state;
     memset(workers, 0, sizeof workers);
     for (size_t i = 0; i < sizeof *workers / sizeof(tally_count); i++) {
-        tally_add((tally_count *)&workers[0] + i, i);
-        tally_add((tally_count *)&workers[1] + i, 100 * i);
+        tally_add((tally_count *)&workers[0] + i, i + 1);
+        tally_add((tally_count *)&workers[1] + i, 100 * (i + 1));
     }
     opts = (struct server_opts){.bind = "::"};
     result = (struct server_result){.state = SERVER_PAUSED,
@@ -73,7 +73,7 @@ static int teardown(void **state)
 }
 
 /* What a count of the total is: 101 times its position. */
-#define TOTAL(field) (101ull * offsetof(struct server_tally, field) / sizeof(tally_count))
+#define TOTAL(field) (101ull * (offsetof(struct server_tally, field) / sizeof(tally_count) + 1))
 
 static void assert_reported(const char *format, ...)
 {
@@ -105,8 +105,11 @@ static void summary_has_the_totals(void **state)
     (void)state;
     print(server_report_text);
     assert_reported("tcpserver 9.9 on [::]:4242, 2 threads, 2.50 s\n");
-    assert_reported("Connections  %llu accepted, 321 active, 4,321 at the peak, %llu refused\n",
-                    TOTAL(accepted), TOTAL(n_refused));
+    assert_reported("Connections  %llu accepted, 321 active, 4,321 at the peak, %s refused\n",
+                    TOTAL(accepted), counted(a, TOTAL(n_refused)));
+    assert_reported(", no PROXY header: %s, late PROXY header: %s\n",
+                    counted(a, TOTAL(refused[SERVER_REFUSED_HEADER_MISSING])),
+                    counted(b, TOTAL(refused[SERVER_REFUSED_HEADER_LATE])));
     assert_reported("connections of one source: %llu", TOTAL(refused[SERVER_REFUSED_SOURCE]));
     assert_reported(
         "%.2f s user, 0.50 s system, 5.00 MiB resident at the peak, 7 listen overflows, "
@@ -121,6 +124,14 @@ static void summary_has_the_totals(void **state)
     assert_null(strstr(text, "TLS")); /* not used */
     assert_null(strstr(text, "PROXY  "));
     assert_null(strstr(text, "pushed"));
+    free(text);
+    result.now.tcp_memory_pressures = result.before.tcp_memory_pressures;
+    print(server_report_text);
+    assert_reported(" 7 listen overflows\n");
+    free(text);
+    result.now.tcp_memory_pressures = result.now.listen_overflows = HOST_COUNTERS_UNKNOWN;
+    print(server_report_text);
+    assert_reported(" 5.00 MiB resident at the peak\n");
 }
 
 static void summary_shows_what_is_used(void **state)
@@ -169,7 +180,10 @@ static void json_has_totals_and_each_worker(void **state)
     print(server_report_json);
     assert_reported(
         "\"program\": \"tcpserver\",\n  \"version\": \"9.9\",\n  \"state\": \"paused\"");
+    assert_reported("\n  \"address\": \"[::]:4242\",\n  \"libevent\": \"2.2\",\n"
+                    "  \"backend\": \"epoll\",\n");
     assert_reported("\n  \"accepted\": %llu,", TOTAL(accepted));
+    assert_reported("\"run/finished\": %llu", TOTAL(closed[PHASE_RUN][REASON_FINISHED]));
     assert_reported("\"connections of one source\": %llu", TOTAL(refused[SERVER_REFUSED_SOURCE]));
     assert_reported("\n  \"refused\": %llu,", TOTAL(n_refused));
     assert_reported("\n  \"proxy_headers\": %llu,\n  \"proxy_headers_local\": %llu,\n"
@@ -192,6 +206,9 @@ static void json_has_totals_and_each_worker(void **state)
     of_workers = strstr(text, "\"workers\": [");
     assert_non_null(of_workers);
     assert_non_null(strstr(of_workers, "\"bytes_sent\": "));
+    assert_reported("    {\n      \"active\": %llu,\n      \"accepted\": %llu,\n",
+                    (unsigned long long)server_tally_active(&workers[1]),
+                    TOTAL(accepted) / 101 * 100);
     assert_null(strstr(of_workers, "peak"));
 }
 
@@ -221,6 +238,10 @@ static void metrics_have_a_sample_per_worker(void **state)
                     TOTAL(n_refused) / 101 * 100);
     assert_reported("tcpserver_connections_closed_total{worker=\"1\"} %llu\n",
                     TOTAL(n_closed) / 101 * 100);
+    assert_reported("tcpserver_connections_active{worker=\"1\"} %llu\n",
+                    (unsigned long long)server_tally_active(&workers[1]));
+    assert_reported("tcpserver_connection_ends_total{outcome=\"run/finished\"} %llu\n",
+                    TOTAL(closed[PHASE_RUN][REASON_FINISHED]));
     assert_reported("tcpserver_proxy_headers_total{worker=\"1\"} %llu\n",
                     TOTAL(headers) / 101 * 100);
     assert_reported("tcpserver_proxy_headers_local_total{worker=\"1\"} %llu\n",
