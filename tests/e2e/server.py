@@ -245,6 +245,34 @@ def test_stats_lines_and_summary_are_printed():
     check(len(text[text.index("Connections"):].splitlines()) < 24, "one screen")
 
 
+def stats_lines(server):
+    """(seconds, active, accepted/s, MB/s received) of each."""
+    return [tuple(map(float, line)) for line in
+            re.findall(r"tcpserver: (\S+) s, (\d+) active, (\d+) accepted/s, .* closed/s, (\S+) MB/s in", server.stderr())]
+
+
+def test_stats_lines_have_the_rates_since_the_line_before():
+    begin, sockets = time.monotonic(), []
+    with Server("--stats-interval", "500ms") as server:
+        for n in (100, 200):
+            wait_for(lambda: stats_lines(server)[2:] and stats_lines(server)[-1][2] == 0, "lines without newcomers")
+            sockets += open_connections(server, 100)
+            for s in sockets[-100:]:
+                s.sendall(b"x" * 10000)
+            for s in sockets[-100:]:
+                receive(s, 10000)
+            wait_for(lambda: stats_lines(server)[-1][1] == n, "a line that counts them")
+        wait_for(lambda: stats_lines(server)[-1][2] == 0, "a last line without newcomers")
+        lines = stats_lines(server)
+        server.stop()
+        lasted_s = time.monotonic() - begin
+    between = [line[0] - before[0] for before, line in itertools.pairwise(lines)]  # in tenths of a second
+    accepted, received = (sum(s * line[i] for s, line in zip(between, lines[1:], strict=True)) for i in (2, 3))
+    check_between(accepted, 0.6 * 200, 1.4 * 200, "accepted, by the rates")
+    check_between(received, 0.6 * 2, 1.4 * 2, "megabytes received, by the rates")
+    check_between(server.result["elapsed_s"], lines[-1][0] - 0.1, lasted_s, "seconds in the result")
+
+
 def test_connections_are_spread_over_the_threads():
     with Server("--threads", "4") as server:
         run_client("-p", server.port, "-c", 2000, "-t", 0.5, "127.0.0.1")
