@@ -88,6 +88,18 @@ static void a_full_table_refuses_with_a_reset(void **state)
     assert_int_equal(errno, EAGAIN);
 }
 
+static void errors_of_a_connection_or_a_descriptor_are_no_exhaustion(void **state)
+{
+    static const int exhausted[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    static const int others[] = {EAGAIN, ECONNABORTED, EINVAL, EBADF, ENOSPC, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof exhausted / sizeof *exhausted; i++)
+        assert_true(server_spare_is_exhaustion(exhausted[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(server_spare_is_exhaustion(others[i]));
+}
+
 static void the_last_file_becomes_the_spare_one_again_and_serves_nobody(void **state)
 {
     (void)state;
@@ -102,7 +114,7 @@ static void the_last_file_becomes_the_spare_one_again_and_serves_nobody(void **s
 
 static void nobody_is_accepted_while_there_is_no_file_for_the_spare_one(void **state)
 {
-    struct sock_address peer;
+    struct sock_address peer = {.length = 0};
     int fd;
 
     (void)state;
@@ -115,12 +127,14 @@ static void nobody_is_accepted_while_there_is_no_file_for_the_spare_one(void **s
     fd = server_spare_accept(&spare, listener_fd, &peer);
     assert_true(fd >= 0);
     assert_int_equal(peer.ss.ss_family, AF_INET);
+    assert_int_equal(peer.length, sizeof(struct sockaddr_in));
     close(fd);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_of_a_connection_or_a_descriptor_are_no_exhaustion),
         cmocka_unit_test_setup_teardown(a_full_table_refuses_with_a_reset, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_file_becomes_the_spare_one_again_and_serves_nobody,
                                         setup, teardown),
