@@ -7,6 +7,7 @@ import select
 import socket
 import threading
 
+from control_api import control_path, stats
 from faults import *
 
 sys.path.insert(0, FAULT)
@@ -112,11 +113,12 @@ def test_round_robin_is_even_and_random_is_uniform():
 
 
 def test_interrupted_listener_reads_to_the_end():
+    control = control_path()
     with Server("--push", 2000) as server:
         client = Client("-p", server.port, "-c", 20, "--protocol", "listen", "--stats-interval", "100ms",
-                        "127.0.0.1")
+                        "--control", control, "127.0.0.1")
         wait_until_running(client)
-        time.sleep(0.5)
+        wait_for(lambda: stats(control)["push"]["measured"] > 100, "messages")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
         server.stop()
@@ -124,8 +126,7 @@ def test_interrupted_listener_reads_to_the_end():
     check_laws(r)
     check_pushed(server, r)
     check_nothing_missing(r.json["push"])
-    with stall_may_spoil():
-        check(r.json["push"]["measured"] > 0, "messages were measured")
+    check(r.json["push"]["measured"] > 100, "messages were measured")
 
 
 def pushed_to_three_that_come_and_go():
@@ -281,9 +282,10 @@ def read_to_the_end(s):
 
 
 def test_any_client_may_subscribe_and_half_close():
-    with Server("--push", 1000, "--sndbuf", 0) as server:  # room for everything pushed
+    control = control_path()
+    with Server("--push", 1000, "--sndbuf", 0, "--control", control) as server:  # room for everything pushed
         with socket.create_connection(("127.0.0.1", server.port)) as idle, subscribe(server) as s:
-            time.sleep(0.5)
+            wait_for(lambda: stats(control)["pushed"] > 100, "messages")
             s.shutdown(socket.SHUT_WR)
             numbers = pushserver.decode_all(read_to_the_end(s))
             idle.settimeout(HANGS_S)
@@ -291,15 +293,15 @@ def test_any_client_may_subscribe_and_half_close():
         server.stop()
     check_equal(numbers, list(range(len(numbers))), "numbers")
     check_equal(server.result["pushed"], len(numbers) - 1, "pushed")
-    with stall_may_spoil():
-        check(len(numbers) > 100, f"{len(numbers)} messages in half a second, at 1,000 per second")
+    check(len(numbers) > 100, f"{len(numbers)} messages")
 
 
 def run_beside_a_sleeper():
     """The others' result, by how much the server grew, its result, and what the sleeper read at last."""
-    with Server("--push", 5000, "--push-size", "4k", "--threads", 1) as server:
+    control = control_path()
+    with Server("--push", 5000, "--push-size", "4k", "--threads", 1, "--control", control) as server:
         with subscribe(server, rcvbuf=4096) as sleeper:
-            time.sleep(0.5)  # 10 MB: its buffers are full
+            wait_for(lambda: stats(control)["push_dropped"] > 0, "its buffers to be full")
             before, most, done = rss_bytes(server.pid), [0], threading.Event()
 
             def watch():

@@ -57,8 +57,7 @@ def test_server_killed_under_load_leaves_everything_accounted_for():
     with serve_with(ca.sign()) as server:
         client = Client("--tls", "--tls-ca", ca.cert, "-c", 100, "-r", 2000, "-t", 3, "--timeout", "1s",
                         "--stats-interval", "100ms", f"127.0.0.1:{server.port}")
-        wait_until_running(client)
-        time.sleep(0.5)
+        wait_for(lambda: len(progress(client)) > 3, "some answers")
         server.stop(signal.SIGKILL)
         r = client.wait()
     check_conservation(r)
