@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -126,12 +126,19 @@ static void a_full_ring_can_wait_for_the_reader(void **state)
     assert_int_equal(close(ends[0]), 0);
 }
 
-static void *stop_waiting_soon(void *arg)
-{
-    const struct timespec soon = {.tv_nsec = 20000000};
+struct unread {
+    struct rows *rows;
+    int fd;
+};
 
-    nanosleep(&soon, NULL);
-    rows_stop_waiting(arg);
+static void *stop_waiting_once_full(void *arg)
+{
+    const struct unread *u = arg;
+    struct pollfd full = {.fd = u->fd, .events = POLLOUT};
+
+    while (poll(&full, 1, 0) > 0)
+        sched_yield();
+    rows_stop_waiting(u->rows);
     return NULL;
 }
 
@@ -139,19 +146,19 @@ static void *stop_waiting_soon(void *arg)
 static void waiting_ends_when_it_is_told_to(void **state)
 {
     struct rows_result result;
-    struct rows *s;
+    struct unread u;
     pthread_t thread;
     int ends[2];
 
     (void)state;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    s = open_rows(ends[1], 1, 64, ROWS_BLOCK, 1);
-    assert_non_null(s);
-    assert_int_equal(pthread_create(&thread, NULL, stop_waiting_soon, s), 0);
-    push_rows(s, 0, 0, 200000);
+    u = (struct unread){open_rows(ends[1], 1, 64, ROWS_BLOCK, 1), ends[1]};
+    assert_non_null(u.rows);
+    assert_int_equal(pthread_create(&thread, NULL, stop_waiting_once_full, &u), 0);
+    push_rows(u.rows, 0, 0, 200000);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(close(ends[0]), 0);
-    rows_close(s, &result);
+    rows_close(u.rows, &result);
     assert_true(result.dropped[0] + result.dropped[1] > 0);
     assert_sums(&result, 100000, 100000);
     assert_int_equal(close(ends[1]), 0);
