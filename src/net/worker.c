@@ -7,17 +7,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread_start.h"
+#include "net/fd_table.h"
 #include "net/thread.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MOST_RESERVED = 1 + WORKER_TIMERS };
@@ -106,81 +104,12 @@ static void announce(struct worker *w, int failed)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Calls close_range(2), even if the C library has no function for it. */
-static int close_by_range(unsigned first, unsigned last)
-{
-#if defined TCPSCALER_HAVE_CLOSE_RANGE
-    return close_range(first, last, 0);
-#elif defined SYS_close_range
-    return (int)syscall(SYS_close_range, first, last, 0);
-#else
-    (void)first, (void)last;
-    return -1;
-#endif
-}
-
-/* Closes those that are open.  Returns 0, or -1 if they are unknown. */
-static int close_by_list(unsigned first, unsigned last)
-{
-    DIR *directory = opendir("/proc/thread-self/fd");
-    const struct dirent *entry;
-
-    if (directory == NULL)
-        return -1;
-    while ((entry = readdir(directory)) != NULL) {
-        const int fd = atoi(entry->d_name); /* 0: "." and ".." */
-
-        if (fd > 0 && (unsigned)fd >= first && (unsigned)fd <= last && fd != dirfd(directory))
-            close(fd);
-    }
-    closedir(directory);
-    return 0;
-}
-
-/* Before Linux 5.9, and in some containers, there is no close_range(2).  Only without /proc closes
- * every number: there may be a billion. */
-static void close_all(unsigned first, unsigned last)
-{
-    const long n = sysconf(_SC_OPEN_MAX);
-
-    if (close_by_range(first, last) == 0 || close_by_list(first, last) == 0)
-        return;
-    for (unsigned fd = first; fd <= last && (long)fd < n; fd++)
-        close((int)fd);
-}
-
-/* Returns the lowest fd to keep that is not below `first`, or -1. */
-static int next_kept(const struct worker *w, int first)
-{
-    int next = w->mailbox_fd >= first ? w->mailbox_fd : -1;
-
-    for (uint32_t i = 0; i < w->place->n_keep_fds; i++) {
-        const int fd = w->place->keep_fds[i];
-
-        if (fd >= first && (next < 0 || fd < next))
-            next = fd;
-    }
-    return next;
-}
-
-/* Only in its own table: copies of other threads' descriptors would use up its limit and keep their
- * sockets and ports alive. */
-static void close_foreign_fds(const struct worker *w)
-{
-    int first = STDERR_FILENO + 1, kept;
-
-    while ((kept = next_kept(w, first)) >= 0) {
-        if (kept > first)
-            close_all((unsigned)first, (unsigned)kept - 1);
-        first = kept + 1;
-    }
-    close_all((unsigned)first, ~0u);
-}
-
+/* Closes what is not the worker's only in its own table: copies of other threads' descriptors would
+ * use up its limit and keep their sockets and ports alive. */
 static void split_fd_table(struct worker *w)
 {
     if (thread_own_fd_table() == 0)
-        close_foreign_fds(w);
+        fd_table_keep_only(w->mailbox_fd, w->place->keep_fds, w->place->n_keep_fds);
     else
         w->own_fd_table = false;
 }
