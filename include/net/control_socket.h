@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * control_socket: the sockets of the control API: listens for requests, and sends a request to
- * another program.  An address is "ADDRESS:PORT" or "unix:PATH".  Main thread. */
+ * control_socket: the socket on which the control API listens, its addresses, and its token.  Main
+ * thread. */
 #ifndef TCPSCALER_NET_CONTROL_SOCKET_H
 #define TCPSCALER_NET_CONTROL_SOCKET_H
+
+#include "net/sock_address.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/un.h>
 
 #define CONTROL_SOCKET_ERROR_BYTES 320
+#define CONTROL_SOCKET_WAIT_MS     3000 /* for an answer of another program */
 #define CONTROL_TOKEN_MIN          16
 #define CONTROL_TOKEN_MAX          256
 
@@ -21,6 +24,11 @@ struct control_token {
  * characters from '!' to '~'.  Returns 0, or -1 with one line in error
  * (CONTROL_SOCKET_ERROR_BYTES). */
 int control_token_read(struct control_token *token, const char *file, char *error);
+
+/* Resolves "ADDRESS:PORT" or "unix:PATH" (AF_UNIX).  An address to connect to, not to listen on, is
+ * the first one of a host name that answers (sock_resolve_server()).  Returns 0, or -1 with one
+ * line in error. */
+int control_socket_resolve(struct sock_address *a, const char *address, bool listens, char *error);
 
 struct control_socket {
     int fd; /* listening, non-blocking, close-on-exec; -1: none */
@@ -37,17 +45,5 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
 
 /* Removes the path and closes the socket, unless fd was handed over (-1). */
 void control_socket_close(struct control_socket *s);
-
-#define CONTROL_SOCKET_WAIT_MS  3000
-#define CONTROL_SOCKET_HURRY_MS 200
-
-/* Sends a GET request for a target ("/metrics") to another program's control port.  Connecting,
- * sending and receiving may take wait_ms together, and once a signal has asked this program to end
- * (base/shutdown.h), CONTROL_SOCKET_HURRY_MS from then on; a host name with several addresses is
- * tried for up to 1 s per address before that.  Returns 0 with the terminated response body in
- * body, whose n_bytes must also hold the response's status line and headers; or -1 with one line in
- * error, which says so if it took longer or the response ended early. */
-int control_socket_ask(const char *address, const struct control_token *token, int wait_ms,
-                       const char *target, char *body, size_t n_bytes, char *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "client/start_time.h"
 #include "host/counters.h"
 #include "measure/openmetrics.h"
+#include "net/control_client.h"
 
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ int server_stats_read(struct server_stats *s, const char *address,
         snprintf(error, CONTROL_SOCKET_ERROR_BYTES, "out of memory");
         return -1;
     }
-    failed = control_socket_ask(address, token, wait_ms, "/metrics", text, ANSWER_BYTES, error);
+    failed = control_client_ask(address, token, wait_ms, "/metrics", text, ANSWER_BYTES, error);
     if (!failed)
         read_all(s, text);
     if (!failed && !s->is_known)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * control_client: see net/control_client.h. */
+#include "net/control_client.h"
+
+#include "net/patience.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SUCCESS "HTTP/1.1 200 "
+#define LENGTH  "\r\nContent-Length:"
+
+#define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
+
+/* Begins to wait after the name is resolved. */
+static int connect_address(const char *address, int wait_ms, struct patience *p, char *error)
+{
+    struct sock_address a;
+    char why[PATIENCE_WHY_BYTES];
+    int fd;
+
+    if (control_socket_resolve(&a, address, false, error) != 0)
+        return -1;
+    *p = patience_of(wait_ms);
+    fd = patience_connect(p, (const struct sockaddr *)&a.ss, a.length);
+    return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, patience_why(p, why));
+}
+
+static int send_all(int fd, struct patience *p, const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t n_sent;
+
+        if (!patience_lasts(p, fd))
+            return -1;
+        n_sent = send(fd, text, n, MSG_NOSIGNAL);
+        if (n_sent < 0 && !patience_is_unfinished())
+            return -1;
+        text += n_sent > 0 ? n_sent : 0;
+        n -= n_sent > 0 ? (size_t)n_sent : 0;
+    }
+    return 0;
+}
+
+/* Reads to the end of the stream; a response that is too long or too slow is an error. */
+static int receive_all(int fd, struct patience *p, char *text, size_t n_bytes)
+{
+    size_t n = 0;
+    ssize_t n_got;
+
+    do {
+        if (!patience_lasts(p, fd))
+            return -1;
+        n_got = recv(fd, text + n, n_bytes - 1 - n, 0);
+        if (n_got < 0 && !patience_is_unfinished())
+            return -1;
+        n += n_got > 0 ? (size_t)n_got : 0;
+        if (n == n_bytes - 1) {
+            errno = EMSGSIZE;
+            return -1;
+        }
+    } while (n_got != 0);
+    text[n] = '\0';
+    return 0;
+}
+
+/* Whether the stream ended before the response did: the program was killed, say. */
+static bool is_cut_off(const char *response)
+{
+    const char *blank = strstr(response, "\r\n\r\n"), *length = strcasestr(response, LENGTH);
+
+    if (blank == NULL)
+        return true;
+    return length != NULL && length < blank &&
+           strtoull(length + strlen(LENGTH), NULL, 10) > strlen(blank + 4);
+}
+
+int control_client_ask(const char *address, const struct control_token *token, int wait_ms,
+                       const char *target, char *body, size_t n_bytes, char *error)
+{
+    char request[CONTROL_TOKEN_MAX + 200], why[PATIENCE_WHY_BYTES], *blank;
+    const bool has_token = token->text[0] != '\0';
+    struct patience p;
+    const int fd = connect_address(address, wait_ms, &p, error),
+              n = snprintf(request, sizeof request,
+                           "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
+                           target, has_token ? "Authorization: Bearer " : "", token->text,
+                           has_token ? "\r\n" : "");
+    int failed;
+
+    if (fd < 0)
+        return -1;
+    failed = send_all(fd, &p, request, (size_t)n) != 0 || receive_all(fd, &p, body, n_bytes) != 0;
+    if (failed)
+        (void)REFUSE("'%.150s' does not answer: %s", address, patience_why(&p, why));
+    close(fd);
+    if (failed)
+        return -1;
+    if (is_cut_off(body))
+        return REFUSE("'%.150s' does not answer: the response ends early", address);
+    if (strncmp(body, SUCCESS, strlen(SUCCESS)) != 0)
+        return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
+    blank = strstr(body, "\r\n\r\n");
+    memmove(body, blank + 4, strlen(blank + 4) + 1);
+    return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * patience: see net/patience.h. */
+#include "net/patience.h"
+
+#include "base/clock.h"
+#include "base/shutdown.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define HURRY_NS (PATIENCE_HURRY_MS * UNITS_NS_PER_MS)
+#define CALL_NS  (50 * UNITS_NS_PER_MS)
+
+struct patience patience_of(int wait_ms)
+{
+    const uint64_t now_ns = clock_now_ns();
+
+    return (struct patience){.begin_ns = now_ns,
+                             .until_ns = now_ns + (unsigned)wait_ms * UNITS_NS_PER_MS};
+}
+
+/* A call never waits to the end, since it would not notice a signal that came before it. */
+bool patience_lasts(struct patience *p, int fd)
+{
+    const uint64_t now_ns = clock_now_ns();
+    struct timeval wait;
+
+    if (!p->is_short && shutdown_was_requested()) {
+        p->is_short = true;
+        if (p->until_ns > now_ns + HURRY_NS)
+            p->until_ns = now_ns + HURRY_NS;
+    }
+    if (now_ns >= p->until_ns) {
+        errno = ETIMEDOUT;
+        return false;
+    }
+    wait = clock_timeval(p->until_ns - now_ns < CALL_NS ? p->until_ns - now_ns + 999 : CALL_NS);
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+    return true;
+}
+
+/* With a timeout a call is not restarted after a signal: signal(7). */
+bool patience_is_unfinished(void)
+{
+    return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS || errno == EALREADY;
+}
+
+/* Called again, connect(2) begins anew on a unix socket, and waits on for a TCP connection under
+ * way. */
+static int connect_patiently(struct patience *p, int fd, const struct sockaddr *to,
+                             socklen_t length)
+{
+    while (patience_lasts(p, fd)) {
+        if (connect(fd, to, length) == 0)
+            return 0;
+        if (!patience_is_unfinished())
+            return -1;
+    }
+    return -1;
+}
+
+int patience_connect(struct patience *p, const struct sockaddr *to, socklen_t length)
+{
+    const int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int reason;
+
+    if (fd >= 0 && connect_patiently(p, fd, to, length) == 0)
+        return fd;
+    reason = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return -1;
+}
+
+const char *patience_why(const struct patience *p, char text[PATIENCE_WHY_BYTES])
+{
+    char wait[UNITS_TEXT_BYTES];
+
+    if (errno != ETIMEDOUT)
+        return strerror(errno);
+    units_format_duration(wait, p->until_ns - p->begin_ns);
+    snprintf(text, PATIENCE_WHY_BYTES, "timed out after %s", wait);
+    return text;
+}

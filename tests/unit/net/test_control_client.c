@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ * test_control_client: what is said of a control port that does not answer. */
+#include "net/control_client.h"
+
+#include "base/shutdown.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WAIT_MS = 20, LONG_MS = 60000, FILLERS = 4 };
+
+/* "unix:" and a path of sockaddr_un, or "127.0.0.1:PORT". */
+enum { ADDRESS_BYTES = 128 };
+
+static const struct control_token no_token;
+static char directory[] = "/tmp/test-control-XXXXXX";
+
+enum { N_ALARMS = 3 };
+
+static atomic_bool has_alarms;
+static atomic_int n_alarms;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    atomic_fetch_add(&n_alarms, 1);
+}
+
+/* A signal each millisecond, until stop_alarms(). */
+static void start_alarms(void)
+{
+    const struct sigaction act = {.sa_handler = on_alarm};
+    const struct itimerval each_ms = {{0, 1000}, {0, 1000}};
+
+    atomic_store(&n_alarms, 0);
+    atomic_store(&has_alarms, true);
+    sigaction(SIGALRM, &act, NULL);
+    setitimer(ITIMER_REAL, &each_ms, NULL);
+}
+
+static void stop_alarms(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const struct itimerval never = {0};
+
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &ignore, NULL);
+    atomic_store(&has_alarms, false);
+}
+
+static void assert_unanswered(const char *address, const char *expected)
+{
+    char body[256], error[CONTROL_SOCKET_ERROR_BYTES], line[CONTROL_SOCKET_ERROR_BYTES];
+
+    snprintf(line, sizeof line, expected, address);
+    assert_int_equal(
+        control_client_ask(address, &no_token, WAIT_MS, "/metrics", body, sizeof body, error), -1);
+    assert_string_equal(error, line);
+}
+
+/* Connects until the queue of a listener with a backlog of 0 is full. */
+static void fill(int *fillers, const struct sockaddr *to, socklen_t length)
+{
+    for (int i = 0; i < FILLERS; i++) {
+        fillers[i] = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        assert_true(fillers[i] >= 0);
+        (void)connect(fillers[i], to, length);
+    }
+}
+
+static void close_all(const int *fillers)
+{
+    for (int i = 0; i < FILLERS; i++)
+        close(fillers[i]);
+}
+
+static void port_that_accepts_and_is_silent(void **state)
+{
+    struct control_socket s;
+    char address[ADDRESS_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
+
+    (void)state;
+    snprintf(address, sizeof address, "unix:%s/c", directory);
+    assert_int_equal(control_socket_listen(&s, address, false, error), 0);
+    assert_unanswered(address, "'%s' does not answer: timed out after 20.0 ms");
+    control_socket_close(&s);
+}
+
+static void unix_socket_with_a_full_queue(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int fillers[FILLERS];
+    char address[ADDRESS_BYTES];
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/full", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    fill(fillers, (const struct sockaddr *)&un, sizeof un);
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    start_alarms();
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    stop_alarms();
+    close_all(fillers);
+    close(fd);
+    unlink(un.sun_path);
+}
+
+static void tcp_port_with_a_full_queue(void **state)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof in;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fillers[FILLERS];
+    char address[ADDRESS_BYTES];
+
+    (void)state;
+    assert_int_equal(bind(fd, (const struct sockaddr *)&in, sizeof in), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &length), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
+    fill(fillers, (const struct sockaddr *)&in, sizeof in);
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    start_alarms();
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    stop_alarms();
+    close_all(fillers);
+    close(fd);
+}
+
+static void other_errors_have_their_text(void **state)
+{
+    char address[ADDRESS_BYTES];
+
+    (void)state;
+    snprintf(address, sizeof address, "unix:%s/none", directory);
+    assert_unanswered(address, "cannot connect to '%s': No such file or directory");
+}
+
+/* --- responses --- */
+
+struct peer {
+    int listener;
+    const char *response;
+};
+
+static void *answer_once(void *arg)
+{
+    const struct peer *p = arg;
+    const int fd = accept(p->listener, NULL, NULL);
+    char request[512];
+
+    (void)!read(fd, request, sizeof request);
+    (void)!send(fd, p->response, strlen(p->response), MSG_NOSIGNAL);
+    close(fd);
+    return NULL;
+}
+
+/* Asks a program that sends this and closes the connection.  Returns the body, or the error after
+ * the address. */
+static const char *body_of(const char *response)
+{
+    static char body[256], error[CONTROL_SOCKET_ERROR_BYTES];
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const struct peer p = {.listener = socket(AF_UNIX, SOCK_STREAM, 0), .response = response};
+    char address[ADDRESS_BYTES];
+    pthread_t thread;
+    int failed;
+
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/peer", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(p.listener, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(p.listener, 1), 0);
+    assert_int_equal(pthread_create(&thread, NULL, answer_once, (void *)&p), 0);
+    failed = control_client_ask(address, &no_token, LONG_MS, "/", body, sizeof body, error);
+    pthread_join(thread, NULL);
+    close(p.listener);
+    unlink(un.sun_path);
+    return failed ? error + strlen(address) + 2 : body;
+}
+
+static void a_response_that_ends_early_is_none(void **state)
+{
+    static const char ends_early[] = " does not answer: the response ends early";
+
+    (void)state;
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na 1\n"), "a 1\n");
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\na 1\n"), ends_early);
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"), ends_early);
+    assert_string_equal(body_of(""), ends_early);
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\n\r\nContent-Length: 9"), "Content-Length: 9");
+    assert_string_equal(body_of("HTTP/1.1 401 Unauthorized\r\n\r\n"),
+                        " answers 'HTTP/1.1 401 Unauthorized'");
+}
+
+/* --- signals --- */
+
+static void wait_for_alarms(void)
+{
+    const int n = atomic_load(&n_alarms) + N_ALARMS;
+
+    while (atomic_load(&has_alarms) && atomic_load(&n_alarms) < n)
+        sched_yield();
+}
+
+/* Makes room in the queue once the one who asks has been interrupted as often, and answers once it
+ * has been again. */
+static void *answer_late(void *listener)
+{
+    static const char response[] = "HTTP/1.1 200 OK\r\n\r\n{}";
+    char request[512];
+    int fd;
+
+    wait_for_alarms();
+    close(accept(*(const int *)listener, NULL, NULL));
+    fd = accept(*(const int *)listener, NULL, NULL);
+    (void)!read(fd, request, sizeof request);
+    wait_for_alarms();
+    (void)!send(fd, response, sizeof response - 1, MSG_NOSIGNAL);
+    close(fd);
+    return NULL;
+}
+
+static void signals_do_not_end_the_wait(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0), filler = socket(AF_UNIX, SOCK_STREAM, 0);
+    char address[ADDRESS_BYTES], body[64], error[CONTROL_SOCKET_ERROR_BYTES];
+    pthread_t thread;
+    sigset_t alarms;
+    int status;
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/late", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(listener, 0), 0);
+    assert_int_equal(connect(filler, (const struct sockaddr *)&un, sizeof un), 0);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    start_alarms();
+    assert_int_equal(pthread_create(&thread, NULL, answer_late, (void *)&listener), 0);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    status = control_client_ask(address, &no_token, 60000, "/", body, sizeof body, error);
+    stop_alarms();
+    shutdown(listener, SHUT_RDWR); /* if it did not wait */
+    pthread_join(thread, NULL);
+    assert_int_equal(status, 0);
+    assert_string_equal(body, "{}");
+    close(filler);
+    close(listener);
+    unlink(un.sun_path);
+}
+
+/* --- the end of the program --- */
+
+/* Does not answer; asks the program to end once it has been asked. */
+static void *end_program(void *listener)
+{
+    const int fd = accept(*(const int *)listener, NULL, NULL);
+    char request[512];
+
+    (void)!read(fd, request, sizeof request);
+    shutdown_request(SIGTERM);
+    return (void *)(intptr_t)fd;
+}
+
+static void assert_does_not_wait(const char *address, const char *what)
+{
+    char body[64], error[CONTROL_SOCKET_ERROR_BYTES];
+
+    assert_int_equal(control_client_ask(address, &no_token, LONG_MS, "/", body, sizeof body, error),
+                     -1);
+    assert_non_null(strstr(error, what));
+    assert_non_null(strstr(error, ": timed out after "));
+    assert_null(strstr(error, "60.0 s"));
+}
+
+/* The last test: the request cannot be taken back. */
+static void end_of_the_program_shortens_the_wait(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    int fillers[FILLERS];
+    char address[ADDRESS_BYTES];
+    pthread_t thread;
+    void *fd;
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/end", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
+    assert_int_equal(listen(listener, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, end_program, (void *)&listener), 0);
+    assert_does_not_wait(address, "does not answer");
+    pthread_join(thread, &fd);
+    close((int)(intptr_t)fd);
+    fill(fillers, (const struct sockaddr *)&un, sizeof un);
+    assert_does_not_wait(address, "cannot connect");
+    close_all(fillers);
+    close(listener);
+    unlink(un.sun_path);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(port_that_accepts_and_is_silent),
+        cmocka_unit_test(unix_socket_with_a_full_queue),
+        cmocka_unit_test(tcp_port_with_a_full_queue),
+        cmocka_unit_test(other_errors_have_their_text),
+        cmocka_unit_test(a_response_that_ends_early_is_none),
+        cmocka_unit_test(signals_do_not_end_the_wait),
+        cmocka_unit_test(end_of_the_program_shortens_the_wait),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
