@@ -24,10 +24,12 @@ struct host_limits {
     uint64_t cgroup_threads_max, cgroup_threads;  /* tightest pids.max of our cgroups */
     char cgroup_threads_limit[CGROUP_PATH_BYTES]; /* path of that limit */
     /* memory */
+    uint64_t memory_total_bytes;     /* MemTotal */
     uint64_t memory_available_bytes; /* meminfo_left() */
     uint64_t cgroup_available_bytes; /* smallest headroom among the limits of our cgroups */
+    uint64_t cgroup_limit_bytes;     /* that limit, ... */
     bool cgroup_is_v2;
-    char cgroup_limit[CGROUP_PATH_BYTES]; /* path of that limit */
+    char cgroup_limit[CGROUP_PATH_BYTES]; /* ... and its path */
     uint64_t address_space_bytes;         /* RLIMIT_AS, less what is mapped; unknown: unlimited */
     uint64_t thread_stack_bytes;          /* RLIMIT_STACK; unknown: unlimited */
     uint64_t page_bytes;

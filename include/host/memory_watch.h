@@ -24,6 +24,9 @@
  * still accepted. */
 enum memory_watch_reserve { MEMORY_WATCH_OF_CLIENT = 64, MEMORY_WATCH_OF_SERVER = 128 };
 
+/* The fraction alone. */
+uint64_t memory_watch_reserve_bytes(uint64_t limit_bytes, enum memory_watch_reserve part);
+
 /* Which memory is short. */
 struct memory_shortage {
     const char *limit; /* file of a cgroup's limit; NULL: the host */

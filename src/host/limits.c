@@ -61,25 +61,25 @@ static char *read_proc(const char *path)
     return textfile_read(path, MOST_PROC_BYTES, &n_bytes);
 }
 
-static uint64_t read_memory_left(uint64_t page_bytes)
+static void read_machine(struct host_limits *host)
 {
     char *zones = read_proc("/proc/zoneinfo"), *text = read_proc("/proc/meminfo");
-    struct meminfo m = {.free_bytes = MEMINFO_UNKNOWN};
-    uint64_t left;
+    struct meminfo m = {.total_bytes = MEMINFO_UNKNOWN, .free_bytes = MEMINFO_UNKNOWN};
 
     if (text != NULL)
         meminfo_parse(&m, text);
-    left = meminfo_left(&m, zones != NULL ? meminfo_reserve_bytes(zones, page_bytes) : 0);
+    host->memory_total_bytes = m.total_bytes;
+    host->memory_available_bytes =
+        meminfo_left(&m, zones != NULL ? meminfo_reserve_bytes(zones, host->page_bytes) : 0);
     free(zones);
     free(text);
-    return left;
 }
 
 static void read_cgroup(struct host_limits *host)
 {
     struct cgroup_memory memory;
 
-    host->cgroup_available_bytes = HOST_LIMITS_UNKNOWN;
+    host->cgroup_available_bytes = host->cgroup_limit_bytes = HOST_LIMITS_UNKNOWN;
     host->cgroup_is_v2 = false;
     host->cgroup_limit[0] = '\0';
     cgroup_memory_open(&memory, "/proc");
@@ -92,6 +92,7 @@ static void read_cgroup(struct host_limits *host)
         if (left >= host->cgroup_available_bytes)
             continue;
         host->cgroup_available_bytes = left;
+        host->cgroup_limit_bytes = r.limit_bytes;
         host->cgroup_is_v2 = memory.limits[i].is_v2;
         memcpy(host->cgroup_limit, memory.limits[i].path, sizeof host->cgroup_limit);
     }
@@ -164,7 +165,7 @@ static void read_memory(struct host_limits *host)
 
     (void)getrlimit(RLIMIT_STACK, &stack);
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    host->memory_available_bytes = read_memory_left(host->page_bytes);
+    read_machine(host);
     read_cgroup(host);
     host->address_space_bytes = read_address_space();
     host->thread_stack_bytes = soft_limit(&stack);

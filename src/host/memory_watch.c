@@ -29,6 +29,11 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
+uint64_t memory_watch_reserve_bytes(uint64_t limit_bytes, enum memory_watch_reserve part)
+{
+    return clamp(limit_bytes, 512 * MIB, 32ull * 1024 * MIB) / (uint64_t)part;
+}
+
 /* The reserve: a part of the limit, plus memory that threads have not touched yet. */
 static uint64_t reserve_of(const struct memory_watch *w, uint64_t limit_bytes)
 {
@@ -39,7 +44,7 @@ static uint64_t reserve_of(const struct memory_watch *w, uint64_t limit_bytes)
         .server_threads = w->ends.server_threads,
     };
 
-    return clamp(limit_bytes, 512 * MIB, 32ull * 1024 * MIB) / (uint64_t)w->part +
+    return memory_watch_reserve_bytes(limit_bytes, w->part) +
            memory_model_bytes(&threads, MEMORY_OF_PROCESS);
 }
 

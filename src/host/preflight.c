@@ -3,6 +3,7 @@
 #include "host/preflight.h"
 
 #include "base/units.h"
+#include "host/preflight_memory.h"
 #include "host/preflight_threads.h"
 #include "host/preflight_tuples.h"
 
@@ -10,12 +11,6 @@
 #include <stdio.h>
 
 #define UNKNOWN HOST_LIMITS_UNKNOWN
-
-/* A host with almost no free memory starts to reclaim and stalls the measurement. */
-#define COMFORTABLE_MEMORY_PERCENT 80u
-
-/* pthread_create(3) if RLIMIT_STACK is unlimited, x86-64. */
-#define DEFAULT_STACK_BYTES (2ull << 20)
 
 /* A lookup walks half a chain of the hash table of established connections. */
 #define LONG_HASH_CHAIN 4u
@@ -27,7 +22,6 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 
 /* --- what both programs need --- */
 
-/* The main thread's own table has a descriptor for each of the others. */
 /* How to raise the limit: nr_open is the most that it can be. */
 static const char *ulimit_text(char text[PREFLIGHT_TEXT_BYTES], const struct host_limits *host,
                                uint64_t needed)
@@ -40,6 +34,7 @@ static const char *ulimit_text(char text[PREFLIGHT_TEXT_BYTES], const struct hos
     return text;
 }
 
+/* The main thread's own table has a descriptor for each of the others. */
 static void check_fds(struct preflight *p, const struct host_limits *host, uint64_t n_connections,
                       uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
 {
@@ -77,61 +72,6 @@ static void check_files(struct preflight *p, const struct host_limits *host, uin
                               PREFLIGHT_STOP);
     preflight_line_add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches,
                               n_sockets + reserved_fds, PREFLIGHT_STOP);
-}
-
-static void judge_room(struct preflight_line *line, uint64_t each_bytes, const char *limit)
-{
-    if (line->is == UNKNOWN)
-        return;
-    if (line->is < line->needed)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use fewer connections (about %" PRIu64 " bytes each), or %s",
-                           each_bytes, limit);
-    else if (line->is / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
-        preflight_line_fix(line, PREFLIGHT_WARN,
-                           "more than %u %% of the available memory: expect reclaim",
-                           COMFORTABLE_MEMORY_PERCENT);
-}
-
-static void check_cgroup(struct preflight *p, const struct host_limits *host,
-                         const struct memory_ends *ends)
-{
-    const enum memory_account account =
-        host->cgroup_is_v2 ? MEMORY_OF_CGROUP_V2 : MEMORY_OF_CGROUP_V1;
-    char limit[PREFLIGHT_TEXT_BYTES];
-
-    if (host->cgroup_available_bytes == UNKNOWN)
-        return;
-    snprintf(limit, sizeof limit, "raise %s", cgroup_path_end(host->cgroup_limit));
-    judge_room(preflight_line_add(p, "cgroup memory (bytes available)",
-                                  host->cgroup_available_bytes, memory_model_bytes(ends, account)),
-               memory_model_connection_bytes(ends, account), limit);
-}
-
-/* Of this program only: its threads' stacks are mapped completely. */
-static void check_address_space(struct preflight *p, const struct host_limits *host,
-                                const struct memory_ends *own)
-{
-    const uint64_t n_threads = own->client_threads + own->server_threads;
-    const uint64_t stack_bytes =
-        host->thread_stack_bytes != UNKNOWN ? host->thread_stack_bytes : DEFAULT_STACK_BYTES;
-
-    if (host->address_space_bytes == UNKNOWN)
-        return;
-    judge_room(
-        preflight_line_add(p, "address space (bytes available)", host->address_space_bytes,
-                           memory_model_bytes(own, MEMORY_OF_PROCESS) + n_threads * stack_bytes),
-        memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
-        "raise ulimit -v, or use fewer --threads");
-}
-
-static void check_memory(struct preflight *p, const struct host_limits *host,
-                         const struct memory_ends *ends)
-{
-    judge_room(preflight_line_add(p, "memory (bytes available)", host->memory_available_bytes,
-                                  memory_model_bytes(ends, MEMORY_OF_MACHINE)),
-               memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "add memory");
-    check_cgroup(p, host, ends);
 }
 
 /* An idle socket holds no buffer page; one that was just written or read holds one.  If less than a
@@ -253,9 +193,9 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
     check_files(p, host, ask->udp ? ask->n_connections : n_of_tcp,
                 ask->reserved_fds * ask->n_threads);
     preflight_threads_check(p, host, (uint64_t)ask->n_threads + ask->n_helper_threads);
-    check_memory(p, host, &ends);
+    preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_CLIENT);
     check_tcp_memory(p, host, n_of_tcp);
-    check_address_space(p, host, &own);
+    preflight_memory_check_address_space(p, host, &own);
     check_hash(p, host, n_of_tcp);
     check_conntrack(p, host, ask->n_connections, "client");
     if (ask->udp)
@@ -299,9 +239,9 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
     preflight_threads_check(p, host, ask->n_threads);
-    check_memory(p, host, &ends);
+    preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_SERVER);
     check_tcp_memory(p, host, ask->n_connections);
-    check_address_space(p, host, &ends);
+    preflight_memory_check_address_space(p, host, &ends);
     check_hash(p, host, ask->n_connections);
     check_conntrack(p, host, ask->n_connections, "server");
     line = preflight_line_add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);

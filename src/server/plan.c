@@ -3,6 +3,7 @@
 #include "server/plan.h"
 
 #include "base/log.h"
+#include "host/preflight_memory.h"
 #include "host/preflight_threads.h"
 #include "host/process_limits.h"
 #include "net/thread.h"
@@ -89,25 +90,37 @@ static void fit_files(struct server_plan *plan)
     limit_room(plan, host->epoll_watches);
 }
 
-/* At most as many as fit into memory. */
+/* Another thread begins when the tables of all others are full. */
+static uint32_t threads_of(const struct server_plan *plan, uint64_t n_connections)
+{
+    return plan->most_workers > plan->n_workers
+               ? process_limits_workers_for(n_connections, plan->host.nofile, plan->n_workers)
+               : plan->n_workers;
+}
+
+static bool fits_memory(const struct server_plan *plan, uint64_t n_connections)
+{
+    const struct memory_ends ends = {.server_connections = n_connections,
+                                     .server_threads = threads_of(plan, n_connections),
+                                     .tls = plan->config.tls != NULL};
+
+    return preflight_memory_suffices(&plan->host, &ends, MEMORY_WATCH_OF_SERVER);
+}
+
+/* At most as many as fit into memory, by bisection. */
 static void fit_memory(struct server_plan *plan)
 {
-    const struct memory_ends one = {.server_connections = 1, .tls = plan->config.tls != NULL};
-    const struct host_limits *host = &plan->host;
-    const struct {
-        uint64_t left_bytes;
-        enum memory_account account;
-    } rooms[] = {
-        {host->memory_available_bytes, MEMORY_OF_MACHINE},
-        {host->cgroup_available_bytes,
-         host->cgroup_is_v2 ? MEMORY_OF_CGROUP_V2 : MEMORY_OF_CGROUP_V1},
-        {host->address_space_bytes, MEMORY_OF_PROCESS},
-    };
+    uint64_t least = 0, most = plan->room;
 
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-        if (rooms[i].left_bytes != HOST_LIMITS_UNKNOWN)
-            limit_room(plan,
-                       rooms[i].left_bytes / memory_model_connection_bytes(&one, rooms[i].account));
+    while (least < most) {
+        const uint64_t middle = most - (most - least) / 2;
+
+        if (fits_memory(plan, middle))
+            least = middle;
+        else
+            most = middle - 1;
+    }
+    plan->room = least;
 }
 
 static int plan_tls(struct server_plan *plan, const struct server_opts *o)

@@ -88,6 +88,28 @@ def test_plan_under_a_limit_of_address_space_says_stop():
     check("address space (bytes available)" not in plan(TCPSERVER, "-c", "1M")[1], "without a limit there is no line")
 
 
+def room_of(prefix):
+    """The connections for which tcpserver says it has room, and its plan."""
+    said = json.loads(run_command([*prefix, TCPSERVER, "--plan", "--json", "-"]).stdout)
+    return int(re.search(r"room for ([\d,]+) connections", said["title"])[1].replace(",", "")), said["plan"]
+
+
+@plain_build_only
+def test_server_has_room_for_what_the_address_space_holds_with_the_stacks_of_its_threads():
+    under = ["sh", "-c", 'ulimit -v 60000; ulimit -n 1000; ulimit -s 8192; exec "$@"', "sh"]
+    room, _ = room_of(under)
+    check_between(room, 900, 7 * 1000, "at most seven stacks of 8 MiB fit, each thread with a table of 1,000")
+
+
+@plain_build_only
+def test_server_has_room_for_what_a_cgroup_holds_above_its_reserve():
+    with MemoryCgroup(32 * MIB) as cgroup:
+        room, lines = room_of(cgroup.prefix)
+    line, = (line for line in lines if line["limit"] == "cgroup memory (bytes available)")
+    check_between(line["is"], 20 * MIB, 28 * MIB, "bytes available: 4 MiB are kept in reserve")
+    check_between(room * 1700, line["is"] // 3, line["is"], "bytes of connections")
+
+
 def stops_of(program, *arguments, prefix):
     """The lines on stderr of a run that does not fit."""
     r = run_command([*prefix, program, *arguments])

@@ -35,7 +35,7 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     host.file_max = 1000 + 10000 + 128;
     host.epoll_watches = 10000 + 128;
     host.memory_available_bytes =
-        (10000 * (2900ull + 236) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
+        RESERVE + (10000 * (2900ull + 236) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
     preflight_client(&udp, &host, &ask);
     assert_int_equal(preflight_worst(&udp), PREFLIGHT_OK);
     preflight_client(&tcp, &host_of_10000, &ask_10000);
@@ -73,9 +73,10 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
          "ulimit -u 52, or use fewer --threads"},
         {FACT(cgroup_threads_max), 21, "cgroup pids.max", PREFLIGHT_STOP,
          "raise /sys/fs/cgroup/u/pids.max to 22 (systemd: TasksMax=)"},
-        {FACT(memory_available_bytes), NEEDED - 1, "memory (bytes available)", PREFLIGHT_STOP,
-         "(about 8739 bytes each), or add memory"},
-        {FACT(memory_available_bytes), NEEDED, "memory (bytes available)", PREFLIGHT_WARN, "80 %"},
+        {FACT(memory_available_bytes), RESERVE + NEEDED - 1, "memory (bytes available)",
+         PREFLIGHT_STOP, "(about 8739 bytes each), or add memory"},
+        {FACT(memory_available_bytes), RESERVE + NEEDED, "memory (bytes available)", PREFLIGHT_WARN,
+         "80 %"},
         {FACT(tcp_hash_entries), 4999, "net.ipv4.tcp_ehash_entries", PREFLIGHT_WARN,
          "thash_entries=20000, or use a network namespace with a larger table (tcpscaler(7)): "
          "chains of 4.0 connections"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_preflight_memory: the memory that a plan needs, compared with memory, cgroup and address
  * space. */
+#include "host/preflight_memory.h"
 #include "preflight_steps.h"
 
 static void tls_needs_memory_for_each_connection(void **state)
@@ -30,13 +31,15 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
         struct preflight p;
 
         host.cgroup_is_v2 = versions[i].is_v2;
-        host.cgroup_available_bytes = charged - 1;
+        host.cgroup_limit_bytes = 64ull << 20;
+        host.cgroup_available_bytes = RESERVE + charged - 1;
         strcpy(host.cgroup_limit, "/sys/fs/cgroup/u/memory.max");
         preflight_client(&p, &host, &ask_10000);
         assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
                     "or raise /sys/fs/cgroup/u/memory.max");
         assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
-        host.cgroup_available_bytes = charged;
+        assert_int_equal(find(&p, "cgroup memory (bytes available)")->is, charged - 1);
+        host.cgroup_available_bytes = RESERVE + charged;
         preflight_client(&p, &host, &ask_10000);
         assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_WARN, "80 %");
     }
@@ -85,6 +88,39 @@ static void server_needs_memory_for_its_connections(void **state)
                      10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
 }
 
+/* The server keeps half as much as the client: 4 MiB of up to 512 MiB. */
+static void what_suffices_is_what_no_line_stops(void **state)
+{
+    const struct memory_ends own = {.server_connections = 10000, .server_threads = 2};
+    const uint64_t needed = 10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000),
+                   charged = needed - 10000ull * (4080 - 1488),
+                   mapped = 10000ull * 215 + 1500000 + 2 * (31000 + (8ull << 20));
+    const struct host_limits exact = {
+        .memory_total_bytes = 512ull << 20,
+        .memory_available_bytes = needed + (4ull << 20),
+        .cgroup_limit_bytes = 64ull << 20,
+        .cgroup_available_bytes = charged + (4ull << 20),
+        .address_space_bytes = mapped,
+        .thread_stack_bytes = 8ull << 20,
+    };
+    struct host_limits host = exact;
+
+    (void)state;
+    assert_true(preflight_memory_suffices(&host, &own, MEMORY_WATCH_OF_SERVER));
+    assert_false(preflight_memory_suffices(&host, &own, MEMORY_WATCH_OF_CLIENT));
+    host.memory_available_bytes--;
+    assert_false(preflight_memory_suffices(&host, &own, MEMORY_WATCH_OF_SERVER));
+    host = exact;
+    host.cgroup_available_bytes--;
+    assert_false(preflight_memory_suffices(&host, &own, MEMORY_WATCH_OF_SERVER));
+    host = exact;
+    host.address_space_bytes--;
+    assert_false(preflight_memory_suffices(&host, &own, MEMORY_WATCH_OF_SERVER));
+    memset(&host, 0xff, sizeof host); /* nothing is known */
+    host.cgroup_is_v2 = true;
+    assert_true(preflight_memory_suffices(&host, &own, MEMORY_WATCH_OF_SERVER));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +129,7 @@ int main(void)
         cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
         cmocka_unit_test(server_elsewhere_needs_no_memory_here),
         cmocka_unit_test(server_needs_memory_for_its_connections),
+        cmocka_unit_test(what_suffices_is_what_no_line_stops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
