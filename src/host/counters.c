@@ -28,12 +28,16 @@ static void read_usage(struct host_counters *s)
     s->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
+/* The kernel's peak lags behind: it counts pages per CPU and adds them up now and then. */
 static void read_rss(struct host_counters *s)
 {
     const uint64_t pages = proc_number("/proc/self/statm", "", 1);
 
-    if (pages != PROC_NUMBER_UNKNOWN)
-        s->rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (pages == PROC_NUMBER_UNKNOWN)
+        return;
+    s->rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (s->peak_rss_bytes < s->rss_bytes)
+        s->peak_rss_bytes = s->rss_bytes;
 }
 
 /* "cpu  user nice system idle iowait irq softirq steal ..."; the guest fields that follow are
