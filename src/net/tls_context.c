@@ -6,6 +6,7 @@
 
 #include <netinet/in.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -25,12 +26,13 @@ static const char *error_text(void)
 }
 
 /* Refuses a key with a passphrase: there is nobody to ask for it. */
-static int no_passphrase(char *buffer, int room, int writes, void *arg)
+static int no_passphrase(char *buffer, int room, int writes, void *was_asked)
 {
     (void)buffer;
     (void)room;
     (void)writes;
-    (void)arg;
+    if (was_asked != NULL)
+        *(bool *)was_asked = true;
     return -1;
 }
 
@@ -214,20 +216,58 @@ struct tls_context *tls_client_context(const struct tls_client_options *options,
     return NULL;
 }
 
+static bool is_error(int library, int reason)
+{
+    const unsigned long code = ERR_peek_error();
+
+    return ERR_GET_LIB(code) == library && ERR_GET_REASON(code) == reason;
+}
+
+/* The following two return NULL, or what is wrong.  They say in their own words what users are
+ * likely to meet: OpenSSL calls these cases "no start line", "unsupported" or "interrupted". */
+static const char *use_certificate(SSL_CTX *ctx, const char *file)
+{
+    const bool is_used = SSL_CTX_use_certificate_chain_file(ctx, file) == 1;
+    const bool has_none = !is_used && is_error(ERR_LIB_PEM, PEM_R_NO_START_LINE);
+    const char *other = is_used ? NULL : error_text();
+
+    return has_none ? "it has no certificate in PEM format" : other;
+}
+
+static const char *use_key(SSL_CTX *ctx, const char *file)
+{
+    bool has_passphrase = false, is_used, has_none, is_another;
+    const char *other;
+
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, &has_passphrase);
+    is_used = SSL_CTX_use_PrivateKey_file(ctx, file, SSL_FILETYPE_PEM) == 1;
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
+    if (is_used && SSL_CTX_check_private_key(ctx) == 1)
+        return NULL;
+    has_none = is_error(ERR_LIB_OSSL_DECODER, ERR_R_UNSUPPORTED);
+    is_another = is_used || is_error(ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH);
+    other = error_text();
+    return has_passphrase ? "it has a passphrase"
+           : has_none     ? "it has no private key in PEM format"
+           : is_another   ? "it is not the key of the certificate"
+                          : other;
+}
+
 static int configure_server(SSL_CTX *ctx, const struct tls_server_options *o, char *error)
 {
-    const char *option = "--tls-cert", *file = o->cert_file;
+    const char *option = "--tls-cert", *file = o->cert_file, *problem;
 
     inputs_add(o->cert_file);
     inputs_add(o->key_file);
-    if (SSL_CTX_use_certificate_chain_file(ctx, o->cert_file) == 1) {
+    problem = use_certificate(ctx, o->cert_file);
+    if (problem == NULL) {
         option = "--tls-key";
         file = o->key_file;
-        if (SSL_CTX_use_PrivateKey_file(ctx, o->key_file, SSL_FILETYPE_PEM) == 1 &&
-            SSL_CTX_check_private_key(ctx) == 1)
-            return 0;
+        problem = use_key(ctx, o->key_file);
     }
-    snprintf(error, TLS_ERROR_BYTES, "%s: cannot use '%.80s': %.80s", option, file, error_text());
+    if (problem == NULL)
+        return 0;
+    snprintf(error, TLS_ERROR_BYTES, "%s: cannot use '%.80s': %.80s", option, file, problem);
     return -1;
 }
 

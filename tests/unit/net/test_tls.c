@@ -7,6 +7,7 @@
 
 #include <openssl/ec.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -357,6 +358,39 @@ static void options_that_cannot_be_met_are_named(void **state)
     assert_non_null(strstr(error, "--tls-key: cannot use '/nonexistent': No such file"));
     assert_null(tls_server_context(&swapped, error));
     assert_non_null(strstr(error, "--tls-cert: cannot use"));
+    assert_non_null(strstr(error, "': it has no certificate in PEM format"));
+}
+
+/* Writes a key to a file.  Returns what tls_server_context() says of it, after its name. */
+static const char *said_of_key(EVP_PKEY *key, const char *passphrase)
+{
+    static char error[TLS_ERROR_BYTES];
+    char name[] = "/tmp/tcpscaler-test-key-XXXXXX";
+    const struct tls_server_options options = {cert_file, name, TLS_MIN_1_2};
+    FILE *out = open_new(name);
+
+    if (key != NULL)
+        assert_int_equal(PEM_write_PrivateKey(out, key,
+                                              passphrase != NULL ? EVP_aes_128_cbc() : NULL, NULL,
+                                              0, NULL, (void *)passphrase),
+                         1);
+    fclose(out);
+    assert_null(tls_server_context(&options, error));
+    unlink(name);
+    EVP_PKEY_free(key);
+    assert_ptr_equal(strstr(error, "--tls-key: cannot use '/tmp/"), error);
+    return strrchr(error, ':') + 2;
+}
+
+static void keys_that_do_not_serve_say_why(void **state)
+{
+    (void)state;
+    assert_string_equal(said_of_key(EVP_EC_gen("P-256"), NULL),
+                        "it is not the key of the certificate");
+    assert_string_equal(said_of_key(EVP_RSA_gen(2048), NULL),
+                        "it is not the key of the certificate");
+    assert_string_equal(said_of_key(EVP_EC_gen("P-256"), "secret"), "it has a passphrase");
+    assert_string_equal(said_of_key(NULL, NULL), "it has no private key in PEM format");
 }
 
 int main(void)
@@ -372,6 +406,7 @@ int main(void)
         cmocka_unit_test(what_is_not_tls_is_malformed),
         cmocka_unit_test(one_failure_leaves_the_next_connection_alone),
         cmocka_unit_test(options_that_cannot_be_met_are_named),
+        cmocka_unit_test(keys_that_do_not_serve_say_why),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);
