@@ -44,6 +44,7 @@ struct host_limits {
     uint64_t tcp_hash_entries; /* chains of the table of established connections */
     /* conntrack; unknown if the module is not loaded; a maximum of 0 is none */
     uint64_t conntrack_max, conntrack_used;
+    bool conntrack_max_is_of_host; /* in a network namespace: only the host can change it */
 };
 
 void host_limits_read(struct host_limits *host);

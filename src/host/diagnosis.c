@@ -207,8 +207,10 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
         diagnosis_line_say(line->evidence, "%s of %s connections tracked",
                            units_format_count(a, in->host->conntrack_used),
                            units_format_count(b, in->host->conntrack_max));
-        diagnosis_line_say(line->remedy,
-                           "raise it, or add a notrack rule (tcpscaler-setup-client --notrack)");
+        diagnosis_line_say(
+            line->remedy, "raise it%s, or add a notrack rule (tcpscaler-setup-client --notrack)",
+            in->host->conntrack_max_is_of_host ? " on the host, outside of this network namespace"
+                                               : "");
         return;
     }
     /* every connection drops SYNs of its own: fewer overflows than connections have another cause

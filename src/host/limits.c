@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_PROC_BYTES = 1 << 22 };
@@ -187,6 +188,16 @@ static uint64_t read_hash_entries(void)
     return n == 0 ? HOST_LIMITS_UNKNOWN : (uint64_t)llabs(n);
 }
 
+/* Whether not even root can write it, as in a network namespace. */
+static bool is_read_only(const char *sysctl)
+{
+    struct stat about;
+    char path[128];
+
+    snprintf(path, sizeof path, "/proc/sys/%s", sysctl);
+    return stat(path, &about) == 0 && (about.st_mode & S_IWUSR) == 0;
+}
+
 static void read_tcp(struct host_limits *host)
 {
     host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
@@ -205,6 +216,7 @@ static void read_tcp(struct host_limits *host)
     host->tcp_hash_entries = read_hash_entries();
     host->conntrack_max = read_sysctl("net/netfilter/nf_conntrack_max", 0);
     host->conntrack_used = read_sysctl("net/netfilter/nf_conntrack_count", 0);
+    host->conntrack_max_is_of_host = is_read_only("net/netfilter/nf_conntrack_max");
 }
 
 void host_limits_read(struct host_limits *host)

@@ -123,8 +123,10 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
         preflight_line_fix(
             line, PREFLIGHT_WARN,
             "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
-            ", or a notrack rule (tcpscaler-setup-%s --notrack)",
-            line->needed, role);
+            "%s, or a notrack rule (tcpscaler-setup-%s --notrack)",
+            line->needed,
+            host->conntrack_max_is_of_host ? " on the host, outside of this network namespace" : "",
+            role);
 }
 
 /* With SYN cookies a SYN beyond the backlog is still answered. */

@@ -94,6 +94,22 @@ def test_server_has_a_plan():
     check_equal((r.returncode, r.stderr), (0, ""), "exit code and stderr")
 
 
+def test_table_of_tracked_connections_is_enlarged_on_the_host():
+    with Namespace() as namespace:
+        def run(*command):
+            return run_command([*namespace.prefix, *command])
+        most = run("cat", "/proc/sys/net/netfilter/nf_conntrack_max").stdout.strip()
+        if most in ("", "0"):
+            skip("this kernel does not limit tracked connections")
+        asked = "--plan", "--json", "-", "-c", str(int(most) + 1)
+        for program in ([TCPSERVER, *asked], [TCPCLIENT, *asked, "--source", "127.0.0.0/24", "127.0.0.1"]):
+            line, = (line for line in json.loads(run(*program).stdout)["plan"]
+                     if line["limit"] == "net.netfilter.nf_conntrack_max")
+            sysctl = line["fix"].split("sysctl -w ")[1].split()[0].rstrip(",")
+            r = run("sysctl", "-w", sysctl)
+            check(r.returncode == 0 or f"{sysctl} on the host" in line["fix"], f"{line['fix']}: {r.stderr}")
+
+
 def test_privileged_port_is_refused_before_the_run():
     need_root()
     program = temp_path("tcpclient")

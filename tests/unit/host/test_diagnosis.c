@@ -57,6 +57,10 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     host.conntrack_used = 990;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked", "notrack");
+    host.conntrack_max_is_of_host = true;
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
+    assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked",
+               "on the host");
     host.conntrack_max = 0; /* no limit */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");

@@ -122,6 +122,19 @@ static void server_is_sent_to_its_own_setup_script(void **state)
     fail();
 }
 
+static void only_the_host_can_track_more_connections_of_a_namespace(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.conntrack_max = 10006;
+    host.conntrack_max_is_of_host = true;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN,
+                "=10007 on the host, outside of this network namespace, or a notrack rule");
+}
+
 static void a_maximum_of_0_does_not_limit_conntrack(void **state)
 {
     struct host_limits host = host_of_10000;
@@ -282,6 +295,7 @@ int main(void)
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
         cmocka_unit_test(server_is_sent_to_its_own_setup_script),
+        cmocka_unit_test(only_the_host_can_track_more_connections_of_a_namespace),
         cmocka_unit_test(a_maximum_of_0_does_not_limit_conntrack),
         cmocka_unit_test(what_is_not_known_does_not_stop),
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
