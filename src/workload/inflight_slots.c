@@ -42,9 +42,8 @@ int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids
 {
     uint32_t n_slots = FEWEST_SLOTS;
 
-    *t = (struct inflight){
-        .has_ids = has_ids, .free_head = NONE, .fifo_head = NONE, .fifo_tail = NONE};
-    while (n_slots < capacity_hint && n_slots < 1u << 30)
+    *t = (struct inflight){.has_ids = has_ids, .fifo_head = NONE, .fifo_tail = NONE};
+    while (inflight_slots_most_used(n_slots) < capacity_hint && n_slots < 1u << 30)
         n_slots *= 2;
     if (grow(t, n_slots) == 0)
         return 0;
@@ -56,7 +55,7 @@ void inflight_slots_free(struct inflight *t)
 {
     free(t->slots);
     free(t->buckets);
-    *t = (struct inflight){.free_head = NONE, .fifo_head = NONE, .fifo_tail = NONE};
+    *t = (struct inflight){.fifo_head = NONE, .fifo_tail = NONE};
 }
 
 void inflight_slots_index(struct inflight *t, struct inflight_list *list)

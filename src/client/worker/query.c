@@ -7,7 +7,7 @@
 #include "net/worker.h"
 
 /* Limit on the initial table of queries in flight: 56 MiB of address space. */
-enum { MOST_EXPECTED = 1 << 20 };
+enum { MOST_EXPECTED = 3 << 18 };
 
 /* Limit on connections that the timer closes per call, so that queries are sent in between: closing
  * takes several microseconds each. */

@@ -97,12 +97,79 @@ static void removed_slots_are_used_again(void **state)
     inflight_free(&t);
 }
 
+/* Turn after turn, as a saturated client does: queues queries connection by connection, then reads
+ * the answers in the order of connections that became readable.  Returns how many of the queries
+ * queued in the last turn are neighbours of the one queued before. */
+static uint32_t neighbours_after(uint32_t n_turns, uint32_t n_lists)
+{
+    struct inflight_list *lists = calloc(n_lists, sizeof *lists);
+    struct inflight t;
+    uint32_t n_neighbours = 0, random = 1;
+
+    assert_non_null(lists);
+    start(&t, lists, n_lists);
+    for (uint32_t turn = 0; turn < n_turns; turn++) {
+        uint32_t before = NONE;
+
+        n_neighbours = 0;
+        for (uint32_t c = 0; c < n_lists; c++) {
+            for (uint32_t n = (random = random * 1664525 + 1013904223) >> 28; n > 0; n--) {
+                const uint32_t slot = send_one(&t, &lists[c], c, turn);
+
+                n_neighbours += before != NONE && slot == before + 1;
+                before = slot;
+            }
+        }
+        for (uint32_t i = 0; i < n_lists; i++) {
+            const uint32_t c = i * 7 % n_lists;
+
+            while (lists[c].head != NONE)
+                inflight_answered(&t, &lists[c], lists[c].head);
+        }
+    }
+    inflight_free(&t);
+    free(lists);
+    return n_neighbours;
+}
+
+static void queries_queued_one_after_the_other_have_neighbouring_slots(void **state)
+{
+    enum { N_LISTS = 1000 };
+
+    (void)state;
+    assert_in_range(neighbours_after(100, N_LISTS), 7 * N_LISTS, 8 * N_LISTS);
+}
+
+/* Those that become free are spread over all of them. */
+static void at_most_a_quarter_of_the_slots_is_free(void **state)
+{
+    enum { N_LISTS = 100, N_EACH = 30 };
+    struct inflight_list lists[N_LISTS];
+    struct inflight t;
+
+    (void)state;
+    start(&t, lists, N_LISTS);
+    for (uint32_t i = 0; i < N_EACH * N_LISTS; i++)
+        send_one(&t, &lists[i % N_LISTS], i % N_LISTS, i);
+    for (uint32_t i = 0; i < 100000; i++) {
+        struct inflight_list *list = &lists[i * 31 % N_LISTS];
+
+        inflight_answered(&t, list, list->head);
+        send_one(&t, list, i * 31 % N_LISTS, i);
+    }
+    assert_int_equal(t.n_used, N_EACH * N_LISTS);
+    assert_in_range(t.n_touched, N_EACH * N_LISTS, N_EACH * N_LISTS * 4 / 3 + 1);
+    inflight_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growing_keeps_every_query_findable),
         cmocka_unit_test(a_query_of_another_connection_is_never_found),
         cmocka_unit_test(removed_slots_are_used_again),
+        cmocka_unit_test(queries_queued_one_after_the_other_have_neighbouring_slots),
+        cmocka_unit_test(at_most_a_quarter_of_the_slots_is_free),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
