@@ -86,6 +86,15 @@ def check_that_unlike_is_noticed(directory, known):
     check("p50" in unlike({**known, **averaged}, known), "averaged percentiles")
 
 
+def test_show_says_how_far_a_result_holds():
+    path = temp_path("holds.json")
+    shutil.copy(f"{three_instances()}/0.json", path)
+    for valid_to, words in (("none", " (no percentile holds)"), ("p99", " (holds to p99)"), ("max", "")):
+        change(path, verdict="SUSPECT", valid_to=valid_to)
+        lines = report("show", path).stdout.splitlines()
+        check(f"Verdict      SUSPECT{words}" in lines, f"{valid_to}: {lines}")
+
+
 def test_merge_prints_every_instance_and_the_whole():
     directory = three_instances()
     names = [f"{directory}/{i}" for i in range(3)]

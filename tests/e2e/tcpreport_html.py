@@ -120,6 +120,17 @@ def test_pictures_over_time_cover_all_instances():
     check(len(pictures(page_of(*files(0)[:2], *files(1)[:2]))) >= 3, "the control: both logs")
 
 
+def test_a_picture_over_time_needs_values():
+    """Of more than one second."""
+    need_program("gnuplot")
+    directory = temp_directory()
+    runs_of(directory, ["-r", 100, "-t", 0.2])
+    text = page_of(*[f"{directory}/0.{ending}" for ending in ("json", "hlog")])
+    section = text.split("<h2>Latency over time</h2>")[1].split("</section>")[0]
+    with stall_may_spoil():  # answers a second later are in a second column
+        check_equal(section.strip(), '<p class="soft">Too few values for a picture.</p>', "instead of the heat map")
+
+
 def rows_of(text, caption):
     """{first cell: the others} of the table with this caption."""
     table, = (t for t in text.split("<table>")[1:] if Page(t.split("</table>")[0]).texts("caption")[0] == caption)

@@ -169,6 +169,32 @@ static void a_load_above_the_answer_decides_if_it_was_bad_more_often_than_good(v
     assert_string_equal(client_find_bound_name(&f), "syns-lost");
 }
 
+static void add_handshakes(double load, enum trial_class class, uint64_t handshakes,
+                           uint64_t resumed)
+{
+    struct client_find_trial *t = add(load, class, SEARCH_DOUBLE);
+
+    t->handshakes = handshakes;
+    t->resumed = resumed;
+}
+
+static void handshakes_are_those_of_good_trials_at_the_lower_bound(void **state)
+{
+    uint64_t full, resumed;
+
+    (void)state;
+    f.search.descended_to = 20;
+    add_handshakes(10, TRIAL_GOOD, 1000, 1000);
+    add_handshakes(20, TRIAL_BAD, 100, 50);
+    add_handshakes(20, TRIAL_GOOD, UINT64_MAX, UINT64_MAX);
+    assert_false(client_find_handshakes(&f, &full, &resumed));
+    add_handshakes(20, TRIAL_GOOD, 7, 3);
+    add_handshakes(20, TRIAL_GOOD, 8, 8);
+    assert_true(client_find_handshakes(&f, &full, &resumed));
+    assert_int_equal(full, 4);
+    assert_int_equal(resumed, 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup(a_load_above_the_answer_decides_if_it_was_bad_more_often_than_good,
                                start),
         cmocka_unit_test_setup(first_cause_on_the_way_to_the_server_is_named, start),
+        cmocka_unit_test_setup(handshakes_are_those_of_good_trials_at_the_lower_bound, start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
