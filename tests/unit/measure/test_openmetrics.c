@@ -107,6 +107,8 @@ static void figures_are_read_back(void **state)
     assert_int_equal(openmetrics_sum("x_total{a=\"b\" 5\n", "x_total", &sum), -1);
     assert_int_equal(openmetrics_sum("x_total{a\nx_total 1\n", "x_total", &sum), 0);
     assert_int_equal(sum, 1);
+    assert_int_equal(openmetrics_sum("x_total 0\n", "x_total", &sum), 0);
+    assert_int_equal(sum, 0);
     assert_int_equal(openmetrics_sum("x_total 1.5\nx_total -1\nx_total", "x_total", &sum), -1);
     free(text);
 }
