@@ -6,6 +6,7 @@
 #include "interval_steps.h"
 #include "measure/latency.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,11 +97,43 @@ static void second_without_answers_is_a_gap(void **state)
     make();
     assert_int_equal(history.n, 3);
     assert_int_equal(history.columns[0].p50_ns, 1000);
-    assert_true(history.columns[1].length_s == 0);
+    assert_true(history.columns[1].begin_s == 1 && history.columns[1].length_s == 0);
     assert_int_equal(history.columns[1].p50_ns, LATENCY_UNKNOWN);
     assert_int_equal(history.columns[2].p50_ns, HIST_BEYOND);
     assert_int_equal(history.columns[2].max_ns, LATENCY_UNKNOWN);
     assert_true(history.columns[2].begin_s == 2 && history.columns[2].length_s == 1);
+}
+
+static void times_of_a_column_are_those_of_its_answers(void **state)
+{
+    (void)state;
+    record(1000, 1960);
+    record(2000000, 40);
+    add(NULL, 0, SECOND_NS);
+    make();
+    assert_int_equal(history.columns[0].p50_ns, 1000);
+    assert_int_equal(hist_index(history.columns[0].p99_ns), hist_index(2000000));
+    assert_int_equal(history.columns[0].max_ns, 2000000);
+}
+
+static void assert_near(double value, double expected)
+{
+    assert_true(fabs(value - expected) < 1e-9);
+}
+
+/* Not a whole second; of different lengths by what was recorded. */
+static void a_column_covers_all_of_its_intervals(void **state)
+{
+    (void)state;
+    add(NULL, 0, 400000000);
+    add(NULL, 1200000000, 500000000);
+    add("send_lag", 1100000000, 300000000);
+    make();
+    assert_int_equal(history.n, 2);
+    assert_near(history.columns[0].begin_s, 0);
+    assert_near(history.columns[0].length_s, 0.4);
+    assert_near(history.columns[1].begin_s, 1.1);
+    assert_near(history.columns[1].length_s, 0.6);
 }
 
 /* The logs begin 0.49 s apart: the columns follow each other, and the rates add up. */
@@ -172,6 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_answer_is_in_the_row_of_its_time, start, end),
         cmocka_unit_test_setup_teardown(second_without_answers_is_a_gap, start, end),
+        cmocka_unit_test_setup_teardown(times_of_a_column_are_those_of_its_answers, start, end),
+        cmocka_unit_test_setup_teardown(a_column_covers_all_of_its_intervals, start, end),
         cmocka_unit_test_setup_teardown(rates_of_two_logs_add_up, start, end),
         cmocka_unit_test_setup_teardown(long_run_has_longer_columns_and_every_answer, start, end),
         cmocka_unit_test_setup_teardown(times_far_apart_need_no_more_columns, start, end),
