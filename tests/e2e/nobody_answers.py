@@ -6,6 +6,7 @@ import socketserver
 import threading
 
 from faults import *
+from namespace import Namespace
 
 MANY = ("-c", 2000, "--connect-window", 50, "-r", 100, "-t", 1, "--threads", 2)
 
@@ -73,6 +74,30 @@ def test_tls_to_a_plain_port_is_given_up():
     with Server("--protocol", "ping") as server:
         r = run_client("-p", server.port, "--tls", "--tls-insecure", *MANY, "--connect-timeout", "500ms", "127.0.0.1")
     check_gave_up(r, "check that the port uses TLS", "(dns over TLS)")
+
+
+def test_firewall_of_the_server_is_given_up():
+    """It rejects SYNs with an ICMP message, as that of Fedora does: EHOSTUNREACH over IPv4, EACCES over IPv6."""
+    with Namespace() as ns:
+        try:
+            ns.run("nft", "add table inet wall; add chain inet wall in { type filter hook input priority 0; }; "
+                   "add rule inet wall in tcp dport 4242 reject with icmpx type admin-prohibited")
+        except subprocess.CalledProcessError as error:
+            skip(f"no nftables here: {error.stderr.strip()}")
+        for target, outcome in (("127.0.0.1", "connect/unreachable"), ("::1", "connect/not permitted")):
+            r = run_client(*MANY, target, prefix=ns.prefix)
+            check_conservation(r)
+            check_code(r, 3)
+            check_equal(r.json["connections"]["outcomes"], {outcome: 50, "run/cancelled": 1950}, f"{target}: the first window alone")
+            check("gave up: none of the first connections (--connect-window) got an answer" in r.err, r.err)
+
+
+def test_connections_that_this_host_cannot_open_are_all_attempted():
+    """The control: without a route each connect(2) fails."""
+    with Namespace() as ns:
+        r = run_client(*MANY, "192.0.2.1", prefix=ns.prefix)
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"], {"connect/unreachable": 2000}, "outcomes")
 
 
 class InTurn:
