@@ -18,6 +18,7 @@ struct diagnosis_input {
     const char *target; /* the server's address and port, as printed */
     const char *protocol;
     bool over_tls, over_udp;
+    bool listens;       /* sends nothing before the server has spoken */
     uint64_t not_begun; /* connections not attempted because nobody answered the first ones */
     const struct losses *losses;
     bool none_is_left;                     /* no connection is left */

@@ -162,6 +162,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
         .over_tls = plan->config.tls != NULL,
         .over_udp = plan->config.socket.datagrams,
+        .listens = plan->config.listens,
         .not_begun =
             r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,
         .losses = &r->losses,

@@ -19,8 +19,8 @@ static uint64_t sum(const struct unanswered *u)
     return u->silent + u->closed + u->reset + u->other_bytes;
 }
 
-/* All 0 if any connection was ever answered, or nothing was sent.  Half-open ones that are still
- * open have no outcome yet. */
+/* All 0 if any connection was ever answered, or none waited for an answer.  Half-open ones that are
+ * still open have no outcome yet. */
 static struct unanswered count_unanswered(const struct diagnosis_input *in)
 {
     const uint64_t n_half_open = diagnosis_line_count(in, REASON_HALF_OPEN);
@@ -29,7 +29,7 @@ static struct unanswered count_unanswered(const struct diagnosis_input *in)
     const struct tally *t = in->tally;
 
     if (tally_get(&t->connections.proven) > 0 || tally_get(&t->connections.connected) == 0 ||
-        tally_get(&t->bytes_sent) == 0)
+        (tally_get(&t->bytes_sent) == 0 && !in->listens))
         return (struct unanswered){0};
     return (struct unanswered){
         .silent = n_timed_out + (n_half_open > in->half_open ? n_half_open : in->half_open),
@@ -57,6 +57,10 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
         return "the server hangs, or a firewall drops the datagrams";
     if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         return "the server does not accept connections: it hangs or is stopped";
+    if (in->listens)
+        return "usually the server pushes no messages (tcpserver --push), hangs, or is a proxy "
+               "whose "
+               "backend is down";
     if (are_silent)
         return "usually the server speaks another --protocol, hangs, or is a proxy whose backend "
                "is down";

@@ -180,6 +180,8 @@ def test_server_that_does_not_push_leaves_listeners_half_open():
         r = listen(server.port, "-c", 10, "-t", 1, "--timeout", "300ms")
     check_equal((r.json["connections"]["half_open"], r.json["connections"]["proven"]), (10, 0), "half-open")
     check("connections-short" in r.json["reasons"], r.err)
+    check_equal([line["limit"] for line in r.json["diagnosis"]], ["nobody answers"], "limiting factors")
+    check("tcpserver --push" in r.json["diagnosis"][0]["remedy"], r.err)
     check_code(r, 3)
 
 

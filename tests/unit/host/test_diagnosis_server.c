@@ -37,6 +37,24 @@ static void nobody_who_answers_is_told_apart_from_limits(void **state)
     assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "check that the port uses TLS");
 }
 
+/* A listener sends nothing before the server has greeted it. */
+static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
+{
+    (void)state;
+    in.listens = true;
+    in.protocol = "listen";
+    in.listen_overflows = 0;
+    in.half_open = 100;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 100);
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 100, "(listen): 100 silent", "tcpserver --push");
+    tally_add(&tally.connections.proven, 1);
+    diagnosis_make(&d, &in);
+    assert_one("the server's accept queue or connection limit", 100, "never answered", "backlog");
+}
+
 static void one_answer_is_enough_for_the_limits(void **state)
 {
     (void)state;
@@ -188,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nobody_who_answers_is_told_apart_from_limits),
+        TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
         TEST(one_answer_is_enough_for_the_limits),
         TEST(who_was_asked_nothing_is_not_blamed_for_silence),
         TEST(killed_server_is_no_limit),
