@@ -8,7 +8,7 @@
 #include "measure/hlog.h"
 #include "measure/latency_report.h"
 #include "report/cmd.h"
-#include "report/fingerprint.h"
+#include "report/mismatch.h"
 #include "report/opts.h"
 #include "report/recording.h"
 #include "report/result.h"
@@ -24,58 +24,6 @@
 
 /* --- warnings --- */
 
-/* Of runs that were meant to run in parallel. */
-#define LEAST_OVERLAP 0.9
-
-/* Of runs that send queries. */
-static bool have_same_seed(const struct recording *a, const struct recording *b)
-{
-    uint64_t seed_a, seed_b;
-
-    return !result_is_of_listener(a->result) && !result_is_of_listener(b->result) &&
-           result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
-           seed_a == seed_b;
-}
-
-/* Warns about the first of the preceding runs with the same seed. */
-static void warn_of_seed(const struct recordings *all, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (have_same_seed(&all->items[k], &all->items[i])) {
-            log_error("warning: %s and %s have the same seed, so they sent the same queries at the "
-                      "same times",
-                      all->items[k].name, all->items[i].name);
-            return;
-        }
-}
-
-static void warn_of_settings(const struct recording *a, const struct recording *b)
-{
-    char text[FINGERPRINT_TEXT_BYTES];
-
-    if (fingerprint_settings(a->result, b->result, text) > 0)
-        log_error("warning: %s and %s have different settings: %s", a->name, b->name, text);
-}
-
-static void warn_of_times(const struct recording *a, const struct recording *b)
-{
-    uint64_t begin_a, end_a, begin_b, end_b, shorter_ns;
-    int64_t overlap_ns;
-
-    result_span(a->result, &begin_a, &end_a);
-    result_span(b->result, &begin_b, &end_b);
-    shorter_ns = end_a - begin_a < end_b - begin_b ? end_a - begin_a : end_b - begin_b;
-    overlap_ns =
-        (int64_t)((end_a < end_b ? end_a : end_b) - (begin_a > begin_b ? begin_a : begin_b));
-    if (overlap_ns < 0)
-        log_error("warning: %s and %s did not overlap in time: their rates do not add up", a->name,
-                  b->name);
-    else if ((double)overlap_ns < LEAST_OVERLAP * (double)shorter_ns)
-        log_error("warning: %s and %s overlapped for %.0f %% of the shorter one: outside of that, "
-                  "their rates do not add up",
-                  a->name, b->name, 100 * (double)overlap_ns / (double)shorter_ns);
-}
-
 static void warn_of_missing(const struct recording *r)
 {
     const struct metric *response = metrics_find(&r->metrics, "response");
@@ -89,20 +37,17 @@ static void warn_of_missing(const struct recording *r)
                   r->name);
 }
 
+static void warn_of_mismatch(void *context, const char *text)
+{
+    (void)context;
+    log_error("warning: %s", text);
+}
+
 static void warn_of_all(const struct recordings *all)
 {
-    const struct recording *first = &all->items[0];
-
-    for (size_t i = 0; i < all->n; i++) {
-        const struct recording *r = &all->items[i];
-
-        warn_of_missing(r);
-        warn_of_seed(all, i);
-        if (i > 0 && first->result != NULL && r->result != NULL) {
-            warn_of_settings(first, r);
-            warn_of_times(first, r);
-        }
-    }
+    for (size_t i = 0; i < all->n; i++)
+        warn_of_missing(&all->items[i]);
+    mismatch_find(all, warn_of_mismatch, NULL);
 }
 
 /* --- table --- */

@@ -5,6 +5,7 @@
 #include "report/goal_line.h"
 #include "report/html_sections.h"
 #include "report/html_text.h"
+#include "report/mismatch.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 
@@ -69,6 +70,15 @@ static void print_verdict(FILE *out, const struct json_object *result)
             print_item(out, goal);
         fputs("</ul>\n", out);
     }
+}
+
+static void print_mismatch(void *context, const char *text)
+{
+    FILE *out = context;
+
+    fputs("<p class=\"suspect\">", out);
+    html_text(out, text);
+    fputs("</p>\n", out);
 }
 
 /* --- figures --- */
@@ -241,6 +251,7 @@ void html_summary(const struct html_report *r)
     html_printf(r->out, " to %s", target != NULL ? target : "several targets");
     fputs("</h1>\n", r->out);
     print_verdict(r->out, r->result);
+    mismatch_find(r->runs, print_mismatch, r->out);
     if (search != NULL)
         html_search_answer(r->out, search);
     if (sweep != NULL)

@@ -111,6 +111,28 @@ def test_page_of_several_instances_adds_them_up():
     check_equal(json.loads(embedded)["queries"]["sent"], sum(sent), "sent by both, in the JSON")
 
 
+def test_page_of_runs_that_are_no_instances_says_so():
+    """Runs one after the other are easily taken for instances."""
+    instance = read_json(files(0)[0])
+    names = []
+
+    def add(**changes):
+        names.append(f"{temp_directory()}/run.json")
+        with open(names[-1], "w") as f:
+            json.dump({**instance, **changes}, f)
+
+    def head():
+        return "\n".join(Page(page_of(*names)).texts("header"))
+
+    add(seed=1)
+    add(seed=2)
+    for text in ("same seed", "different settings", "do not add up"):
+        check(text not in head(), f"the control: {text}")
+    add(seed=2, options={**instance["options"], "rate": 7}, measured_from="2026-01-31T23:59:59.123Z")
+    for text in ("have the same seed", "different settings: rate ", "did not overlap in time: their rates do not add up"):
+        check(text in head(), f"{text}: {head()}")
+
+
 def test_pictures_over_time_cover_all_instances():
     """One of the two has no log: the other alone would be taken for both."""
     need_program("gnuplot")

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * mismatch: whether runs are instances of one, which can be added up: they sent different queries,
+ * with the same settings, at the same time.  Pure. */
+#ifndef TCPSCALER_REPORT_MISMATCH_H
+#define TCPSCALER_REPORT_MISMATCH_H
+
+#include "report/recording.h"
+
+/* Gets a line of text without an end of line. */
+typedef void mismatch_say(void *context, const char *text);
+
+/* Says what does not match, run by run: the same seed as that of an earlier one, or settings or
+ * times other than those of the first.  Runs without a result match. */
+void mismatch_find(const struct recordings *all, mismatch_say *say, void *context);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * mismatch: see report/mismatch.h. */
+#include "report/mismatch.h"
+
+#include "report/fingerprint.h"
+#include "report/result.h"
+#include "report/result_figures.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Of runs that were meant to run in parallel. */
+#define LEAST_OVERLAP 0.9
+
+/* Room for the names of two files and settings. */
+enum { LINE_BYTES = 1000 };
+
+/* Of runs that send queries. */
+static bool have_same_seed(const struct recording *a, const struct recording *b)
+{
+    uint64_t seed_a, seed_b;
+
+    return !result_is_of_listener(a->result) && !result_is_of_listener(b->result) &&
+           result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
+           seed_a == seed_b;
+}
+
+/* Says it of the first of the preceding runs with the same seed. */
+static void compare_seed(const struct recordings *all, size_t i, mismatch_say *say, void *context)
+{
+    char line[LINE_BYTES];
+
+    for (size_t k = 0; k < i; k++)
+        if (have_same_seed(&all->items[k], &all->items[i])) {
+            snprintf(line, sizeof line,
+                     "%.250s and %.250s have the same seed, so they sent the same queries at the "
+                     "same times",
+                     all->items[k].name, all->items[i].name);
+            say(context, line);
+            return;
+        }
+}
+
+static void compare_settings(const struct recording *a, const struct recording *b,
+                             mismatch_say *say, void *context)
+{
+    char text[FINGERPRINT_TEXT_BYTES], line[LINE_BYTES];
+
+    if (fingerprint_settings(a->result, b->result, text) == 0)
+        return;
+    snprintf(line, sizeof line, "%.250s and %.250s have different settings: %s", a->name, b->name,
+             text);
+    say(context, line);
+}
+
+static void compare_times(const struct recording *a, const struct recording *b, mismatch_say *say,
+                          void *context)
+{
+    uint64_t begin_a, end_a, begin_b, end_b, shorter_ns;
+    char line[LINE_BYTES];
+    int64_t overlap_ns;
+
+    result_span(a->result, &begin_a, &end_a);
+    result_span(b->result, &begin_b, &end_b);
+    shorter_ns = end_a - begin_a < end_b - begin_b ? end_a - begin_a : end_b - begin_b;
+    overlap_ns =
+        (int64_t)((end_a < end_b ? end_a : end_b) - (begin_a > begin_b ? begin_a : begin_b));
+    if ((double)overlap_ns >= LEAST_OVERLAP * (double)shorter_ns)
+        return;
+    if (overlap_ns < 0)
+        snprintf(line, sizeof line,
+                 "%.250s and %.250s did not overlap in time: their rates do not add up", a->name,
+                 b->name);
+    else
+        snprintf(line, sizeof line,
+                 "%.250s and %.250s overlapped for %.0f %% of the shorter one: outside of that, "
+                 "their rates do not add up",
+                 a->name, b->name, 100 * (double)overlap_ns / (double)shorter_ns);
+    say(context, line);
+}
+
+void mismatch_find(const struct recordings *all, mismatch_say *say, void *context)
+{
+    const struct recording *first = &all->items[0];
+
+    for (size_t i = 1; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+
+        compare_seed(all, i, say, context);
+        if (first->result == NULL || r->result == NULL)
+            continue;
+        compare_settings(first, r, say, context);
+        compare_times(first, r, say, context);
+    }
+}
