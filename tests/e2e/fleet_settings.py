@@ -253,6 +253,10 @@ def test_inconsistent_groups_are_refused():
         check(line in " ".join(said.split()), f"{groups}: {line} in {said}")
 
 
+def test_run_without_an_inventory_says_what_it_expects():
+    check("see inventory.example.yml" in " ".join(refusal({}).split()), "no inventory.yml yet")
+
+
 def test_remote_dir_that_a_shell_would_split_or_expand_is_refused():
     fine = "/var/tmp/fleet_1.0-rc@x"  # the control
     wrong = ["/var/tmp/a b", "/var/tmp/it's", "/var/tmp/$USER", "/var/tmp/$(id)", "~/fleet", "fleet", ""]
