@@ -152,6 +152,9 @@ enum options_result report_opts_parse(struct report_opts *opts, enum report_comm
     opts->n_others = end < argc ? argc - end - 1 : 0;
     if (command == REPORT_WATCH)
         return check_watch(opts, error);
+    if (command == REPORT_COMPARE && opts->n_files > 0 && end == argc)
+        return REFUSE("missing -- between the two groups of runs: usage: tcpreport compare "
+                      "[options] FILE... -- FILE...");
     if (command == REPORT_COMPARE && (opts->n_files == 0 || opts->n_others == 0))
         return REFUSE("missing FILE: usage: tcpreport compare [options] FILE... -- FILE...");
     if (opts->n_files == 0)

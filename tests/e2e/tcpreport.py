@@ -297,7 +297,7 @@ def test_command_line_is_checked():
     for arguments, text in (([], "missing COMMAND"), (["merg"], "unknown command 'merg': expected show, merge,"),
                             (["merge"], "missing FILE"), (["merge", "--jso"], "--json"),
                             (["merge", "--nonsense", "x"], "unknown"),
-                            (["compare", "x"], "missing FILE"), (["compare", "x", "--"], "missing FILE"),
+                            (["compare", "x", "y"], "missing -- between"), (["compare", "x", "--"], "missing FILE"),
                             (["compare", "--", "x"], "missing FILE"),
                             (["compare", "--min-runs", "0", "x", "--", "x"], "--min-runs")):
         r = report(*arguments, code=2)

@@ -67,6 +67,8 @@ static void what_is_missing_is_said(void **state)
         assert_int_equal(parse(REPORT_COMPARE, lines[i]), OPTIONS_USAGE);
         assert_non_null(strstr(error, "FILE... -- FILE..."));
     }
+    assert_int_equal(parse(REPORT_COMPARE, "compare a b"), OPTIONS_USAGE);
+    assert_non_null(strstr(error, "missing -- between"));
     assert_int_equal(parse(REPORT_SHOW, "show"), OPTIONS_USAGE);
     assert_non_null(strstr(error, "missing FILE"));
 }
