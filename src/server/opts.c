@@ -188,7 +188,8 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
     }
     if (argc - first == 1) {
         if (endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
-            snprintf(error, OPTIONS_ERROR_BYTES, "PORT: invalid value '%s': expected 0 to 65535",
+            snprintf(error, OPTIONS_ERROR_BYTES,
+                     "PORT: invalid value '%s': expected 0 to 65535; for an address see --bind",
                      argv[first]);
             return OPTIONS_USAGE;
         }

@@ -186,6 +186,7 @@ def test_more_connections_than_automatic_ports_are_refused():
 def test_server_refuses_bad_input():
     for arguments, contains in [
             (["65536"], ["'65536'", "0 to 65535"]),
+            (["127.0.0.1"], ["'127.0.0.1'", "see --bind"]),
             (["x"], ["'x'"]),
             (["1", "2"], ["'2'"]),
             (["--bind", "192.0.2.1", "0"], ["192.0.2.1"]),
