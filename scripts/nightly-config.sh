@@ -106,7 +106,7 @@ check_config() {
     refuse_mail_without_privileges
     cd "$(dirname "$1")" || die "cannot enter the directory of '$1'"
     [ -r "$lock" ] || die "lock: cannot read '$lock'"
-    [ -r "$client_options" ] || die "client-options: cannot read '$client_options'"
+    [ -r "$client_options" ] || die "client-options: cannot read '$client_options' in $PWD"
     for command in "$tcpclient" "$tcpreport" ${server:+"${server%%[[:blank:]]*}"} ${reference_client:+"$reference_client"} \
         ${reference_server:+"${reference_server%%[[:blank:]]*}"} ${mail_to:+"${sendmail%%[[:blank:]]*}"} flock timeout; do
         command -v "$command" >/dev/null || die "cannot find '$command'"

@@ -17,7 +17,7 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
                        ("deadline = 2d", "deadline: invalid value '2d'"), ("repeat-wait = soon", "repeat-wait: invalid value 'soon'"),
                        ("lock = none", "lock: cannot read 'none'"),
                        ("require = p42", "require: invalid value 'p42'"), ("reference-server = true", "reference-server: requires server"),
-                       ("reference-client = none", "cannot find 'none'"), ("client-options = none", "cannot read 'none'"),
+                       ("reference-client = none", "cannot find 'none'"), ("client-options = none", f"client-options: cannot read 'none' in {os.path.realpath(nights.directory)}"),
                        ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: invalid value '$(")):
         write(nights.file("nightly.conf"), f"{good}{line}\n")
         night, err = nights.run(3)
