@@ -199,6 +199,22 @@ static void null_is_no_loss_no_minimum_and_no_time(void **state)
     }
 }
 
+static void a_merged_run_holds_as_far_as_all_of_its_instances(void **state)
+{
+    static const char *const results[] = {
+        WITH("\"valid_to\":\"none\""), WITH("\"valid_to\":\"p50\""), WITH("\"valid_to\":\"max\"")};
+    static const char *const texts[] = {"\"none\"", "\"p50\"", "\"max\""};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            struct json_object *sum = sum_of(results[i], results[k]);
+
+            assert_text(sum, "valid_to", texts[i < k ? i : k]);
+            result_free(sum);
+        }
+}
+
 /* As in a result of an older version. */
 static void a_missing_key_is_unknown_like_null(void **state)
 {
@@ -305,6 +321,7 @@ int main(void)
         cmocka_unit_test(timeouts_of_servers_are_merged_by_their_extremes),
         cmocka_unit_test(what_the_instances_share_is_not_added),
         cmocka_unit_test(null_is_no_loss_no_minimum_and_no_time),
+        cmocka_unit_test(a_merged_run_holds_as_far_as_all_of_its_instances),
         cmocka_unit_test(a_missing_key_is_unknown_like_null),
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
