@@ -66,7 +66,7 @@ persist_sysctl() {
 
 has_sysctl() {
     in_kernel "$1" || {
-        note "$1: not in this kernel, skipped"
+        note "$1: not in this kernel or network namespace, skipped"
         return 1
     }
 }

@@ -140,6 +140,12 @@ def test_check_gives_a_reason_for_every_value():
         check(re.search(r" (ok|differs) +\S+.{10}", line), f"a reason: {line}")
 
 
+def test_sysctl_that_a_namespace_hides_is_not_denied_to_the_kernel():
+    with Namespace() as namespace:
+        said = script(namespace, SERVER, "--check", code=1).stderr
+    check("net.core.netdev_max_backlog: not in this kernel or network namespace, skipped" in said, said)
+
+
 def test_refused_changes_are_listed_and_all_others_made():
     need_program("mount")
     with Host() as host:
