@@ -81,6 +81,18 @@ static void over(struct client_find *f)
     f->phase = OVER;
 }
 
+/* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
+ * opened: the first trial says nothing of a load, and the others would not either. */
+static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
+{
+    search_take(&f->search, judgment);
+    enter(f, IDLE, now_ns);
+    if (f->search.n > 1 || CLIENT_WORKERS_GAUGE(f->workers, tally.connections.connected) > 0)
+        return;
+    search_stop(&f->search, SEARCH_UNCONNECTED);
+    over(f);
+}
+
 static uint64_t n_wanted(const struct client_find *f)
 {
     return f->settings->what == CLIENT_FIND_CONNECTIONS ? (uint64_t)f->order.load
@@ -161,9 +173,8 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
         if (counts)
             search_held(&f->search, (double)n_live);
         search_ended_early(&f->search, 0);
-        search_take(&f->search,
-                    (struct trial_judgment){counts ? TRIAL_BAD : TRIAL_VOID, TRIAL_CONNECTIONS, 0});
-        enter(f, IDLE, now_ns);
+        take(f, (struct trial_judgment){counts ? TRIAL_BAD : TRIAL_VOID, TRIAL_CONNECTIONS, 0},
+             now_ns);
     }
 }
 
@@ -294,8 +305,7 @@ static void collect(struct client_find *f, uint64_t now_ns)
         judge_recovery(f, t, now_ns);
         return;
     }
-    search_take(&f->search, judge(f, t));
-    enter(f, IDLE, now_ns);
+    take(f, judge(f, t), now_ns);
 }
 
 bool client_find_look(struct client_find *f, uint64_t now_ns)

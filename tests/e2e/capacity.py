@@ -59,15 +59,27 @@ def test_an_interrupted_search_reports_what_is_known():
     check_equal(len(read_rows(trials)), len(s["trials"]), "rows")
 
 
-def test_a_search_without_a_server_ends_after_its_trials():
-    client, _ = start_search("-p", free_port(), "-c", 2, "--find", "rate", "--find-range", "100-200", "--connect-timeout", "100ms",
-                             "--find-time", "60s")
+def test_a_search_without_a_server_ends_after_a_trial():
+    for what in ("rate", "-c", 2), ("connections", "-r", 100), ("connect-rate",):
+        client, _ = start_search("-p", free_port(), "--find", *what, "--slo", "p99<50ms", "--find-range", "100-200", "--connect-timeout",
+                                 "100ms", "--find-time", "60s")
+        r = client.wait()
+        s = r.json["search"]
+        check_equal((s["status"], s["reason"], r.code), ("inconclusive", "no-connection", 3), r.err)
+        check_equal([s[key] for key in ("lower", "upper", "limited_by", "bound_by")], 4 * [None], "bounds, and what limited it")
+        check_equal(len(s["trials"]), 1, f"trials: {s['trials']}")
+        check("no connection could be opened (see the connection outcomes)" in r.err, r.err)
+
+
+def test_a_search_whose_server_ends_lacks_connections():
+    with Server() as server:
+        client, _ = start_search("-p", server.port, "-c", 2, "--find", "rate", "--find-range", "100-10k", "--connect-timeout", "100ms",
+                                 "--find-time", "60s", "--stats-interval", "200ms")
+        wait_for_client(client, lambda: "trial 2 " in client.stderr(), "the second trial")
     r = client.wait()
     s = r.json["search"]
-    check_equal((s["status"], s["lower"], s["upper"], r.code), ("inconclusive", None, None, 3), r.err)
-    check_equal(s["reason"], "void-trials", "why it ended")
-    check_equal({(t["class"], t["reason"]) for t in s["trials"]}, {("void", "connections")}, "trials")
-    check_equal(s["bound_by"], "server", "what limited it")
+    check_equal((s["status"], s["reason"], r.code), ("inconclusive", "void-trials", 3), r.err)
+    check_equal((s["limited_by"], s["bound_by"]), ("connections", "server"), "what limited it")
     check("connections were missing before the trials" in r.err, r.err)
 
 

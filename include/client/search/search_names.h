@@ -8,7 +8,8 @@
 /* "found", "at-least", "less-than", "inconclusive", "running" */
 const char *search_status_name(enum search_status status);
 
-/* "void-trials", "time", "unconfirmed", "too-many-trials", "stopped"; NULL: none. */
+/* "void-trials", "time", "unconfirmed", "too-many-trials", "stopped",
+ * "no-connection"; NULL: none. */
 const char *search_reason_name(enum search_reason reason);
 
 /* "double", "bisect", "confirm", "overload", "recover" */

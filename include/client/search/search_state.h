@@ -53,7 +53,8 @@ enum search_reason {
     SEARCH_TIME,        /* out of time */
     SEARCH_UNCONFIRMED, /* no confirmation succeeded */
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
-    SEARCH_STOPPED      /* on request */
+    SEARCH_STOPPED,     /* on request */
+    SEARCH_UNCONNECTED  /* no connection could be opened */
 };
 
 struct search_trial {
