@@ -33,6 +33,8 @@ struct diagnosis_input {
                                      * unknown */
     uint64_t in_time_wait;          /* towards the target; or unknown */
     bool threads_are_auto, own_fd_tables;
+    bool on_demand;     /* queries open the connections */
+    bool reconnects;    /* failed connections are replaced */
     bool churns;        /* connections are replaced by design ... */
     double churn_per_s; /* ... at this rate */
 };

@@ -27,6 +27,9 @@ void losses_merge(struct losses *into, const struct losses *from);
  * time. */
 bool losses_are_sudden(const struct losses *l);
 
+/* The median idle time, to a millisecond as the kernel knows it; 0 if there is none. */
+uint64_t losses_median_idle_ns(const struct losses *l);
+
 /* Whether each had been idle for at least half a second and at least 80 % of the median idle time,
  * as with an idle timeout. */
 bool losses_are_of_idleness(const struct losses *l);

@@ -3,6 +3,7 @@
 #include "client/judge.h"
 
 #include "client/sweep.h"
+#include "host/diagnosis_server.h"
 
 /* A lost segment is retransmitted after at most this time, Linux' minimum retransmission timeout.
  * What the connection sends in between waits behind it. */
@@ -181,12 +182,15 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
         .threads_are_auto = threads_are_auto,
         .own_fd_tables = r->own_fd_tables,
+        .on_demand = plan->config.on_demand,
+        .reconnects = plan->config.reconnect,
         .churns = plan->config.queries_per_conn > 0 || plan->config.on_demand ||
                   plan->config.conn_per_query,
         .churn_per_s = client_result_churn_per_s(r),
     };
 
-    if (in.churns ? tally_connections_failed(&r->tally) > 0
-                  : r->connections_live < r->connections_wanted || in.deaf > 0)
+    if (in.deaf > 0 || diagnosis_server_never_answered(&in) ||
+        (in.churns ? tally_connections_failed(&r->tally) > 0
+                   : r->connections_live < r->connections_wanted))
         diagnosis_make(&r->diagnosis, &in);
 }

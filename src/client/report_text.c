@@ -60,7 +60,7 @@ static void print_losses(FILE *out, const struct losses *l)
     if (l->idle.count > 0)
         fprintf(out, "             %s closed by the server, idle for at least %s, median %s\n",
                 units_format_count(n, l->idle.count), units_format_duration(least, l->idle.min_ns),
-                units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
+                units_format_duration(median, losses_median_idle_ns(l)));
 }
 
 static void print_retransmits(FILE *out, const struct tally *t)

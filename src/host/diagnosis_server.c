@@ -19,20 +19,37 @@ static uint64_t sum(const struct unanswered *u)
     return u->silent + u->closed + u->reset + u->other_bytes;
 }
 
-/* All 0 if any connection was ever answered, or none waited for an answer.  Half-open ones that are
- * still open have no outcome yet. */
+/* Half-open ones that are still open have no outcome yet. */
+static uint64_t count_half_open(const struct diagnosis_input *in)
+{
+    const uint64_t n = diagnosis_line_count(in, REASON_HALF_OPEN);
+
+    return n > in->half_open ? n : in->half_open;
+}
+
+/* Those without a proof end well although their queries timed out. */
+static uint64_t count_silent(const struct diagnosis_input *in)
+{
+    const uint64_t n_failed = count_half_open(in) + diagnosis_line_count(in, REASON_TIMEOUT) -
+                              diagnosis_line_count_stalled(in);
+    const uint64_t n_with_timeouts = tally_get(&in->tally->connections.with_timeouts);
+    const uint64_t n_others = n_with_timeouts > n_failed ? n_with_timeouts - n_failed : 0;
+    const uint64_t n_well =
+        diagnosis_line_count(in, REASON_FINISHED) + diagnosis_line_count(in, REASON_IDLE);
+
+    return n_failed + (n_others < n_well ? n_others : n_well);
+}
+
+/* All 0 if any connection was ever answered, or none waited for an answer. */
 static struct unanswered count_unanswered(const struct diagnosis_input *in)
 {
-    const uint64_t n_half_open = diagnosis_line_count(in, REASON_HALF_OPEN);
-    const uint64_t n_timed_out =
-        diagnosis_line_count(in, REASON_TIMEOUT) - diagnosis_line_count_stalled(in);
     const struct tally *t = in->tally;
 
     if (tally_get(&t->connections.proven) > 0 || tally_get(&t->connections.connected) == 0 ||
         (tally_get(&t->bytes_sent) == 0 && !in->listens))
         return (struct unanswered){0};
     return (struct unanswered){
-        .silent = n_timed_out + (n_half_open > in->half_open ? n_half_open : in->half_open),
+        .silent = count_silent(in),
         .closed = diagnosis_line_count(in, REASON_PEER),
         .reset = diagnosis_line_count(in, REASON_RESET),
         .other_bytes = diagnosis_line_count(in, REASON_MALFORMED),
@@ -164,7 +181,7 @@ static void say_how_idle(const struct losses *l, struct diagnosis_line *line, co
     diagnosis_line_say(line->evidence, "%s%s that had answered, idle for at least %s, median %s",
                        before, units_format_count(n, l->idle.count),
                        units_format_duration(least, l->idle.min_ns),
-                       units_format_duration(median, hist_percentile(&l->idle, 1, 2)));
+                       units_format_duration(median, losses_median_idle_ns(l)));
 }
 
 static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
@@ -178,7 +195,8 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
                        units_format_duration(text, l->last_ns - l->first_ns));
     diagnosis_line_say(line->remedy,
                        "the server crashed, was killed or was stopped: see its log, and dmesg for "
-                       "the OOM killer; --reconnect retries until it is back");
+                       "the OOM killer%s",
+                       in->reconnects ? "" : "; --reconnect retries until it is back");
 }
 
 static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
@@ -186,8 +204,11 @@ static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input
     struct diagnosis_line *line = diagnosis_line_add(d, "the server's idle timeout", n);
 
     say_how_idle(in->losses, line, "closed by the server: ");
-    diagnosis_line_say(line->remedy, "raise the server's timeout, send more queries per connection "
-                                     "(-r, -c), or use --reconnect");
+    diagnosis_line_say(
+        line->remedy, "raise the server's timeout%s",
+        in->on_demand    ? ", or close connections before the server does (--idle-close)"
+        : in->reconnects ? ", or send more queries per connection (-r, -c)"
+                         : ", send more queries per connection (-r, -c), or use --reconnect");
 }
 
 static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
@@ -256,32 +277,37 @@ static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line
                        units_format_count(c, in->deaf), acknowledged);
 }
 
-#define REPLACED "; --on-timeout close with --reconnect replaces them"
-
 /* The kernel of a host acknowledges what a program that hangs does not read. */
 static const char *deaf_remedy(const struct diagnosis_input *in)
 {
-    const bool all = in->deaf >= in->live;
+    const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < in->deaf;
 
+    if (in->deaf >= in->live)
+        return in->over_udp ? "the server hangs, or the network path is broken"
+               : are_heard  ? "the server hangs"
+                            : "the network path is broken, or the server's host is down";
     if (in->over_udp)
-        return all ? "the server hangs, or the network path is broken"
-                   : "a NAT, firewall or load balancer dropped their state, or a server thread "
-                     "hangs" REPLACED;
-    if (2 * count_cut_off(in) < in->deaf)
-        return all ? "the server hangs"
-                   : "a thread of the server hangs, or a proxy's backend does" REPLACED;
-    return all ? "the network path is broken, or the server's host is down"
-               : "packets are lost on the way, or a NAT, firewall or load balancer dropped their "
-                 "state" REPLACED;
+        return "a NAT, firewall or load balancer dropped their state, or a server thread hangs";
+    return are_heard ? "a thread of the server hangs, or a proxy's backend does"
+                     : "packets are lost on the way, or a NAT, firewall or load balancer dropped "
+                       "their state";
+}
+
+static const char *deaf_replacement(const struct diagnosis_input *in)
+{
+    if (in->deaf >= in->live)
+        return "";
+    return in->on_demand || in->reconnects ? "; --on-timeout close replaces them"
+                                           : "; --on-timeout close with --reconnect replaces them";
 }
 
 void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in)
 {
     struct diagnosis_line *line;
 
-    if (in->deaf == 0)
+    if (in->deaf == 0 || diagnosis_server_never_answered(in))
         return;
     line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
     say_how_deaf(in, line);
-    diagnosis_line_say(line->remedy, "%s", deaf_remedy(in));
+    diagnosis_line_say(line->remedy, "%s%s", deaf_remedy(in), deaf_replacement(in));
 }

@@ -37,6 +37,14 @@ void losses_merge(struct losses *into, const struct losses *from)
     hist_merge(&into->idle, &from->idle);
 }
 
+/* A histogram counts 0 as 1 ns. */
+uint64_t losses_median_idle_ns(const struct losses *l)
+{
+    const uint64_t median_ns = hist_percentile(&l->idle, 1, 2);
+
+    return median_ns > 1 ? median_ns : 0;
+}
+
 bool losses_are_sudden(const struct losses *l)
 {
     const uint64_t each_ns = l->idle.count * SUDDEN_NS_FOR_EACH;
@@ -48,5 +56,5 @@ bool losses_are_sudden(const struct losses *l)
 bool losses_are_of_idleness(const struct losses *l)
 {
     return l->idle.count > 0 && l->idle.min_ns >= LEAST_TIMEOUT_NS &&
-           l->idle.min_ns >= hist_percentile(&l->idle, 1, 2) / 5 * 4;
+           l->idle.min_ns >= losses_median_idle_ns(l) / 5 * 4;
 }

@@ -76,6 +76,18 @@ def test_tls_to_a_plain_port_is_given_up():
     check_gave_up(r, "check that the port uses TLS", "(dns over TLS)")
 
 
+def test_silence_is_named_where_queries_open_or_replace_connections():
+    """No connection fails: each one ends when its queries have timed out, or with the run."""
+    for options in (("--on-demand",), ("--on-demand", "--idle-close", "100ms"), ("--queries-per-conn", 2), ("--prove", "no")):
+        server = FaultServer("--silent")
+        r = run_client("-p", server.port, "-c", 5, "-r", 100, "-t", 1, "--timeout", "200ms", *options, "127.0.0.1")
+        server.stop()
+        check_conservation(r)
+        c, lines = r.json["connections"], r.json["diagnosis"]
+        check_equal([line["limit"] for line in lines], ["nobody answers"], f"{options}: limits")
+        check_equal((lines[0]["connections"], c["proven"]), (c["with_timeouts"], 0), f"{options}: silent, proven")
+
+
 def test_firewall_of_the_server_is_given_up():
     """It rejects SYNs with an ICMP message, as that of Fedora does: EHOSTUNREACH over IPv4, EACCES over IPv6."""
     with Namespace() as ns:

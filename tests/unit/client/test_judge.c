@@ -267,6 +267,9 @@ static void connections_that_follow_one_another_are_not_short(void **state)
     assert_doubts(m, 0);
     client_diagnose(&m->result, &m->plan, true);
     assert_int_equal(m->result.diagnosis.n_lines, 0);
+    m->result.connections_deaf = 1;
+    client_diagnose(&m->result, &m->plan, true);
+    assert_int_equal(m->result.diagnosis.n_lines, 1);
 }
 
 static void queries_in_flight_at_the_end_count_unless_the_run_was_interrupted(void **state)

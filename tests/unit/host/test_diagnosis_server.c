@@ -55,6 +55,27 @@ static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
     assert_one("the server's accept queue or connection limit", 100, "never answered", "backlog");
 }
 
+/* Without a proof: 60 connections were closed after their queries had timed out, 30 were deaf at
+ * the end, and 10 carried no query. */
+static void silence_is_found_on_connections_that_end_well(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.with_timeouts, 90);
+    tally_add(&tally.connections.ended[PHASE_RUN][REASON_FINISHED], 70);
+    tally_add(&tally.connections.ended[PHASE_RUN][REASON_IDLE], 30);
+    tally_add(&tally.bytes_sent, 3000);
+    in.listen_overflows = 0;
+    in.deaf = 30;
+    in.live = 1000;
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 90, "(dns): 90 silent, 0 closed", "another --protocol");
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_TIMEOUT], 80); /* these had timeouts */
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 90, "(dns): 90 silent, 0 closed", "another --protocol");
+}
+
 static void one_answer_is_enough_for_the_limits(void **state)
 {
     (void)state;
@@ -110,6 +131,10 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
                "all 1,490 timeouts are on 30 connections; 30 did not answer the last queries, but "
                "acknowledged them",
                "a thread of the server hangs");
+    assert_non_null(strstr(d.lines[0].remedy, "; --on-timeout close with --reconnect replaces"));
+    in.reconnects = true;
+    diagnosis_make(&d, &in);
+    assert_non_null(strstr(d.lines[0].remedy, "; --on-timeout close replaces them"));
     in.live = 30;
     diagnosis_make(&d, &in);
     assert_one("connections gone deaf", 30, "all 1,490", "the server hangs");
@@ -165,7 +190,15 @@ static void idle_timeout_is_named_with_the_time(void **state)
     in.none_is_left = in.server_was_tried = in.server_accepts = true;
     diagnose(PHASE_RECEIVE, REASON_PEER, 100);
     assert_one("the server's idle timeout", 100, "idle for at least 2.00 s, median 2.05 s",
-               "--reconnect");
+               "(-r, -c), or use --reconnect");
+    in.reconnects = true;
+    diagnosis_make(&d, &in);
+    assert_null(strstr(d.lines[0].remedy, "--reconnect"));
+    in.reconnects = false;
+    in.on_demand = true;
+    diagnosis_make(&d, &in);
+    assert_non_null(strstr(d.lines[0].remedy, "--idle-close"));
+    assert_null(strstr(d.lines[0].remedy, "--reconnect"));
 }
 
 static void half_open_ones_point_to_the_accept_queue(void **state)
@@ -207,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nobody_who_answers_is_told_apart_from_limits),
         TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
+        TEST(silence_is_found_on_connections_that_end_well),
         TEST(one_answer_is_enough_for_the_limits),
         TEST(who_was_asked_nothing_is_not_blamed_for_silence),
         TEST(killed_server_is_no_limit),

@@ -62,6 +62,19 @@ static void idle_timeout_finds_all_idle_for_as_long(void **state)
     assert_false(losses_are_of_idleness(&l));
 }
 
+static void median_of_connections_in_use_is_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(losses_median_idle_ns(&l), 0);
+    losses_add(&l, 5000 * MS, 0);
+    losses_add(&l, 5000 * MS, 0);
+    assert_int_equal(losses_median_idle_ns(&l), 0);
+    losses_add(&l, 5000 * MS, 4 * MS);
+    losses_add(&l, 5000 * MS, 4 * MS);
+    losses_add(&l, 5000 * MS, 4 * MS);
+    assert_int_equal(losses_median_idle_ns(&l), 4 * MS);
+}
+
 static void those_of_two_workers_are_one(void **state)
 {
     struct losses other;
@@ -84,6 +97,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ends_within_a_second_are_sudden, setup, teardown),
         cmocka_unit_test_setup_teardown(many_may_take_longer, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_timeout_finds_all_idle_for_as_long, setup, teardown),
+        cmocka_unit_test_setup_teardown(median_of_connections_in_use_is_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(those_of_two_workers_are_one, setup, teardown),
     };
 
