@@ -55,17 +55,12 @@ static enum control_status answer_moment(const struct client_control *c,
     return CONTROL_OK;
 }
 
-static bool has_rate(const struct client_config *config)
-{
-    return config->loop == CLIENT_LOOP_OPEN && !config->listens;
-}
-
 static enum control_status change_rate(const struct client_control *c, double qps,
                                        struct control_reply *reply)
 {
     uint64_t at_ns;
 
-    if (!has_rate(c->steer->config))
+    if (!client_config_has_rate(c->steer->config))
         return REFUSE(NOT_NOW, "closed loops and listeners have no rate");
     if (client_steer_rate(c->steer, qps, &at_ns) != 0)
         return REFUSE(TOO_OFTEN, "too many changes in one second");
@@ -77,7 +72,7 @@ static enum control_status change_pause(const struct client_control *c, bool pau
 {
     uint64_t at_ns;
 
-    if (!has_rate(c->steer->config))
+    if (!client_config_has_rate(c->steer->config))
         return REFUSE(NOT_NOW, "closed loops and listeners have no rate");
     if (client_steer_pause(c->steer, paused, &at_ns) != 0)
         return REFUSE(TOO_OFTEN, "too many changes in one second");

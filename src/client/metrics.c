@@ -126,6 +126,13 @@ static void put_messages(struct openmetrics *m, const struct tally_push *p)
               &p->unfinished);
 }
 
+static void put_rate(struct openmetrics *m, const struct client_result *r)
+{
+    openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_rate_asked",
+                       "Queries per second requested now.");
+    openmetrics_double(m, r->rate_now_qps);
+}
+
 static void put_tls(struct openmetrics *m, const struct client_result *r)
 {
     put_count(m, "tcpclient_tls_handshakes", "TLS handshakes completed.",
@@ -193,9 +200,8 @@ void client_metrics(struct openmetrics *m, const struct client_config *config,
         put_proxy(m, r);
     if (config->n_classes > 0)
         put_classes(m, config, r);
-    openmetrics_family(m, OPENMETRICS_GAUGE, "tcpclient_rate_asked",
-                       "Queries per second requested now.");
-    openmetrics_double(m, r->rate_now_qps);
+    if (client_config_has_rate(config))
+        put_rate(m, r);
     openmetrics_gauge(m, "tcpclient_paused", "Whether the load is paused by request.",
                       r->state == CLIENT_RUN_PAUSED);
     put_count(m, "tcpclient_sent_bytes", "Bytes sent.", &r->tally.bytes_sent);

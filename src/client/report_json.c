@@ -118,7 +118,10 @@ static void put_rate(struct json *j, const struct report_about *about,
     json_double(j, "achieved_qps",
                 r->sent_ns > 0 && !about->config->listens ? client_result_achieved_qps(r) : NAN);
     json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);
-    json_double(j, "now_qps", r->state != CLIENT_RUN_ENDED ? r->rate_now_qps : NAN);
+    json_double(j, "now_qps",
+                r->state != CLIENT_RUN_ENDED && client_config_has_rate(about->config)
+                    ? r->rate_now_qps
+                    : NAN);
     json_double(j, "paused_s", (double)r->paused_ns / 1e9);
     json_object_end(j);
 }

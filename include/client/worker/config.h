@@ -134,6 +134,12 @@ static inline uint64_t client_config_load_ns(const struct client_config *c)
     return c->duration_ns == PACER_NEVER ? PACER_NEVER : c->warmup_ns + c->duration_ns;
 }
 
+/* Whether queries are due at a rate.  A closed loop has none, and listeners do not send any. */
+static inline bool client_config_has_rate(const struct client_config *c)
+{
+    return c->loop == CLIENT_LOOP_OPEN && !c->listens;
+}
+
 /* Whether every connection uses TLS. */
 static inline bool client_config_is_all_tls(const struct client_config *c)
 {

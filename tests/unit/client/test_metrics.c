@@ -126,6 +126,19 @@ static void gauges_have_their_names(void **state)
     assert_value("tcpclient_resident_memory_bytes", 7);
 }
 
+static void closed_loops_and_listeners_have_no_rate(void **state)
+{
+    (void)state;
+    config.loop = CLIENT_LOOP_CLOSED;
+    print();
+    assert_null(strstr(text, "tcpclient_rate_asked"));
+    free(text);
+    config.loop = CLIENT_LOOP_OPEN;
+    config.listens = true;
+    print();
+    assert_null(strstr(text, "tcpclient_rate_asked"));
+}
+
 static void unanswered_queries_are_in_the_count_but_not_in_the_sum(void **state)
 {
     (void)state;
@@ -289,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counts_have_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(gauges_have_their_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(closed_loops_and_listeners_have_no_rate, setup, teardown),
         cmocka_unit_test_setup_teardown(datagrams_are_counted_over_udp_only, setup, teardown),
         cmocka_unit_test_setup_teardown(retransmits_are_counted_over_tcp_only, setup, teardown),
         cmocka_unit_test_setup_teardown(connections_on_demand_have_their_counts, setup, teardown),

@@ -118,6 +118,22 @@ static void times_that_are_collected_at_the_end_are_unknown_until_then(void **st
     free(text);
 }
 
+static void rate_now_is_unknown_in_a_closed_loop(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.state = CLIENT_RUN_RUNNING;
+    m->result.rate_now_qps = 50;
+    text = text_of(report_json, m);
+    assert_has(text, "\"now_qps\": 50,");
+    free(text);
+    m->config.loop = CLIENT_LOOP_CLOSED;
+    text = text_of(report_json, m);
+    assert_has(text, "\"now_qps\": null,");
+    free(text);
+}
+
 static void start_says_how_well_it_was_kept(void **state)
 {
     struct made_up *m = *state;
@@ -149,6 +165,7 @@ int main(void)
         TEST(rows_are_counted_under_their_keys),
         TEST(times_are_under_their_keys),
         TEST(times_that_are_collected_at_the_end_are_unknown_until_then),
+        TEST(rate_now_is_unknown_in_a_closed_loop),
         TEST(start_says_how_well_it_was_kept),
     };
 
