@@ -8,15 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ignored: outputs, the target, files whose settings are listed one by one, the control port, what
- * is watched, the start, and what differs between instances in parallel */
+/* ignored: outputs, the target and how to verify it, files whose settings are listed one by one,
+ * the control port, what is watched, the start, the goals, and what differs between instances in
+ * parallel */
 static const char *const no_settings[] = {
-    "json",     "hlog",     "hgrm",      "output",         "connections-out",
-    "raw",      "raw-full", "sample",    "target",         "port",
-    "config",   "profile",  "control",   "control-token",  "server-control",
-    "quiet",    "source",   "sport",     "stats-interval", "verbose",
-    "force",    "plan",     "seed",      "start-at",       "start-file",
-    "late-max", "find-out", "sweep-out", "report",         "watch"};
+    "json",     "hlog",     "hgrm",         "output",         "connections-out",
+    "raw",      "raw-full", "sample",       "target",         "port",
+    "config",   "profile",  "control",      "control-token",  "server-control",
+    "quiet",    "source",   "sport",        "stats-interval", "verbose",
+    "force",    "plan",     "seed",         "start-at",       "start-file",
+    "late-max", "find-out", "sweep-out",    "report",         "watch",
+    "assert",   "require",  "proxy-source", "tls-name",       "tls-ca"};
 static const char *const host_keys[] = {"kernel", "cpus", "threads", "own_fd_tables", "pacing"};
 static const char *const program_paths[] = {"version", "host.libevent", "host.backend"};
 

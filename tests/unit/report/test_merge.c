@@ -25,7 +25,8 @@ static const char one[] = "{" NEEDED QUERIES(
                            "\"target\":\"a:1\",\"started\":\"2026-01-31T23:59:59.123Z\",\"seed\":1,"
                            "\"options\":{\"rate\":100,\"connections\":5,\"json\":\"x\",\"seed\":1,"
                            "\"target\":\"a\",\"config\":\"a.conf\",\"report\":\"a.html\","
-                           "\"watch\":\"1\","
+                           "\"watch\":\"1\",\"assert\":\"p99<5ms\",\"require\":\"p90\","
+                           "\"proxy-source\":\"10.0.0.0/24\",\"tls-name\":\"a\",\"tls-ca\":\"a\","
                            "\"pace\":\"auto\"},"
                            "\"host\":{\"kernel\":\"6\",\"cpus\":2},"
                            "\"connections\":{\"asked\":5,\"live_at_end\":4,\"connect_elapsed_s\":1."
@@ -301,7 +302,7 @@ static void fingerprints_name_what_differs(void **state)
     char text[FINGERPRINT_TEXT_BYTES];
 
     (void)state;
-    /* outputs, seeds and the target are ignored */
+    /* outputs, seeds, goals and the target are ignored */
     assert_int_equal(fingerprint_settings(a, b, text), 1);
     assert_string_equal(text, "rate 100 and 200");
     assert_int_equal(fingerprint_settings(a, a, text), 0);
