@@ -17,6 +17,7 @@ struct json_object;
 
 struct recording {
     char *name;                 /* the run's name: that of its files without .json, .hlog, .csv */
+    char *directory;            /* where its first file is: an absolute path without links */
     struct json_object *result; /* NULL: no --json */
     struct metrics metrics;
     struct timeline timeline;             /* of the log; empty: none */

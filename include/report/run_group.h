@@ -35,8 +35,8 @@ int run_group_load(struct run_group *g, char **files, int n_files);
 int run_group_load_good(struct run_group *g, char **files, int n_files);
 void run_group_free(struct run_group *g);
 
-/* Moves the VALID runs of each directory, which their names tell, together: directories are in the
- * order of their first runs.  "a", "./a" and "a//" are one directory. */
+/* Moves the VALID runs of each directory together: directories are in the order of their first
+ * runs. */
 void run_group_by_directory(struct run_group *g);
 
 /* Returns the number of VALID runs, from `at` on, that are in the directory of the one at `at`. */

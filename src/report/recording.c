@@ -208,6 +208,20 @@ static size_t stem_length(const char *path)
     return n;
 }
 
+/* The directory of a file, however it is written; as it is written if that cannot be found out, as
+ * for a file that does not exist.  NULL: out of memory. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *written = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *found = written != NULL ? realpath(written, NULL) : NULL;
+
+    if (found == NULL)
+        return written;
+    free(written);
+    return found;
+}
+
 /* The run of this name, created if needed.  NULL: out of memory. */
 static struct recording *run_of(struct recordings *all, const char *path)
 {
@@ -218,11 +232,10 @@ static struct recording *run_of(struct recordings *all, const char *path)
         if (strlen(all->items[i].name) == n && strncmp(all->items[i].name, path, n) == 0)
             return &all->items[i];
     r = &all->items[all->n];
-    r->name = strndup(path, n);
-    if (r->name == NULL)
-        return NULL;
     all->n++;
-    return r;
+    r->name = strndup(path, n);
+    r->directory = directory_of(path);
+    return r->name != NULL && r->directory != NULL ? r : NULL;
 }
 
 struct learning {
@@ -331,6 +344,7 @@ int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
 static void free_recording(struct recording *r)
 {
     free(r->name);
+    free(r->directory);
     result_free(r->result);
     metrics_free(&r->metrics);
     timeline_free(&r->timeline);

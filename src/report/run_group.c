@@ -76,49 +76,9 @@ void run_group_free(struct run_group *g)
     free(g->valid);
 }
 
-/* Where the name of the run's directory ends; at its beginning: it has none. */
-static const char *directory_end(const struct recording *r)
-{
-    const char *slash = strrchr(r->name, '/');
-
-    return slash == NULL ? r->name : slash;
-}
-
-static size_t component_length(const char *at, const char *end)
-{
-    size_t n = 0;
-
-    while (at + n < end && at[n] != '/')
-        n++;
-    return n;
-}
-
-/* Returns the next component of a path: slashes and the component "." mean nothing. */
-static const char *next_component(const char *at, const char *end)
-{
-    while (at < end && (*at == '/' || (*at == '.' && component_length(at, end) == 1)))
-        at++;
-    return at;
-}
-
 static bool is_in_directory_of(const struct recording *a, const struct recording *b)
 {
-    const char *of_a = a->name, *end_a = directory_end(a);
-    const char *of_b = b->name, *end_b = directory_end(b);
-    size_t n;
-
-    if ((*of_a == '/') != (*of_b == '/'))
-        return false;
-    do {
-        of_a = next_component(of_a, end_a);
-        of_b = next_component(of_b, end_b);
-        n = component_length(of_a, end_a);
-        if (component_length(of_b, end_b) != n || memcmp(of_a, of_b, n) != 0)
-            return false;
-        of_a += n;
-        of_b += n;
-    } while (n > 0);
-    return true;
+    return strcmp(a->directory, b->directory) == 0;
 }
 
 void run_group_by_directory(struct run_group *g)

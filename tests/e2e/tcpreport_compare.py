@@ -233,10 +233,17 @@ def test_files_of_a_night_may_be_listed_apart():
                        for files in (sum(before, []), [path for paths in zip(*before) for path in paths]))
     check("against 8 nights" in together.stdout.splitlines()[0], f"the control: {together.stdout}")
     check_equal((apart.returncode, apart.stdout, apart.stderr), (together.returncode, together.stdout, together.stderr), "apart")
-    other_names = [f"{os.path.dirname(path)}/.//{os.path.basename(path)}" if i % 2 else path
-                   for i, path in enumerate(sum(before, []) + tonight)]
-    renamed = report("compare", "--nights", "--min-runs", 2, *other_names[:-2], "--", *other_names[-2:], code=None)
-    check_equal((renamed.returncode, renamed.stdout, renamed.stderr), (together.returncode, together.stdout, together.stderr), "other names")
+
+
+def test_a_night_is_a_directory_however_it_is_written():
+    *before, tonight = nights_of(9, 2)
+    directory = os.path.dirname(os.path.dirname(tonight[0]))
+    os.symlink(".", f"{directory}/link")
+    together = report("compare", "--nights", "--min-runs", 2, *sum(before, []), "--", *tonight, code=None)
+    for other in (f"{directory}//.", f"{directory}/link", f"{directory}/../{os.path.basename(directory)}", os.path.relpath(directory)):
+        names = [path.replace(directory, other) if i % 2 else path for i, path in enumerate(sum(before, []) + tonight)]
+        r = report("compare", "--nights", "--min-runs", 2, *names[:-2], "--", *names[-2:], code=None)
+        check_equal((r.returncode, r.stdout, r.stderr), (together.returncode, together.stdout, together.stderr), other)
 
 
 def test_nights_of_another_program_are_noted():
