@@ -168,11 +168,21 @@ static int put_log(FILE *out, const struct recordings *all)
     return status;
 }
 
+/* A file that cannot be emptied stays as it is. */
+static int begin(struct output *o)
+{
+    const int status = output_begin(o);
+
+    if (status != 0)
+        output_abandon(o);
+    return status;
+}
+
 /* Returns 0, or -1 if a requested file was not written. */
 static int write_files(struct output *json, struct output *hlog, struct recordings *all,
                        const struct total *total)
 {
-    int status = output_begin(json) | output_begin(hlog);
+    int status = begin(json) | begin(hlog);
 
     if (json->stream != NULL)
         total_print_json(json->stream, all, total);

@@ -2,6 +2,7 @@
 """tcpreport show and merge on the files of real runs: merged figures match those of all rows together, computed here from
 the rows; other files are refused with one line."""
 
+import fcntl
 import functools
 import statistics
 
@@ -335,6 +336,20 @@ def test_outputs_never_overwrite_inputs():
         check_equal((r.stdout, r.stderr), ("", f"tcpreport: --{option}: '{name}' is one of the input files\n"), arguments)
     for path in paths:
         check_equal(read_text(path), path, "the input is as it was")
+
+
+def test_nothing_is_written_to_a_file_that_cannot_be_emptied():
+    run = [f"{three_instances()}/0.{ending}" for ending in ("json", "hlog")]
+    for option in ("json", "hlog"):
+        fd = os.memfd_create("sealed", os.MFD_ALLOW_SEALING)
+        os.write(fd, b"old")
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+        name, other = f"/proc/{os.getpid()}/fd/{fd}", temp_path("other")
+        r = report("merge", f"--{option}", name, "--hlog" if option == "json" else "--json", other, *run, code=3)
+        check_equal(r.stderr, f"tcpreport: --{option}: cannot write '{name}': Operation not permitted\n", "stderr")
+        check_equal(os.pread(fd, 10, 0), b"old", "what it had")
+        check(os.path.getsize(other) > 100, "the other file is written")
+        os.close(fd)
 
 
 def test_no_input_counts_twice():
