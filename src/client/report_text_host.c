@@ -23,10 +23,29 @@ void report_text_diagnosis(FILE *out, const struct client_result *r)
     }
 }
 
-void report_text_host(FILE *out, const struct client_result *r)
+/* Fewer connections cost less than what a run allocates anyway. */
+#define LEAST_FOR_MEMORY 1000
+
+static void print_memory_per_connection(FILE *out, const struct client_result *r)
 {
     const struct host_counters *before = &r->host_before, *after = &r->host_after;
     const uint64_t n_open = client_result_n_open(r);
+    char text[UNITS_TEXT_BYTES];
+
+    if (n_open < LEAST_FOR_MEMORY)
+        return;
+    if (after->rss_bytes != HOST_COUNTERS_UNKNOWN && after->rss_bytes > before->rss_bytes)
+        fprintf(out, ", %s more per connection",
+                units_format_bytes(text, (after->rss_bytes - before->rss_bytes) / n_open));
+    if (after->slab_bytes != HOST_COUNTERS_UNKNOWN && before->slab_bytes != HOST_COUNTERS_UNKNOWN &&
+        after->slab_bytes > before->slab_bytes)
+        fprintf(out, "; kernel slab %s per connection",
+                units_format_bytes(text, (after->slab_bytes - before->slab_bytes) / n_open));
+}
+
+void report_text_host(FILE *out, const struct client_result *r)
+{
+    const struct host_counters *before = &r->host_before, *after = &r->host_after;
     uint64_t overflows = host_counters_delta(after->listen_overflows, before->listen_overflows);
     uint64_t retransmits = host_counters_delta(after->retransmits, r->host_loaded.retransmits);
     const uint64_t n_switches = after->involuntary_switches - before->involuntary_switches;
@@ -37,14 +56,7 @@ void report_text_host(FILE *out, const struct client_result *r)
             (double)(after->system_us - before->system_us) / 1e6);
     if (after->rss_bytes != HOST_COUNTERS_UNKNOWN)
         fprintf(out, "; %s resident", units_format_bytes(a, after->rss_bytes));
-    if (n_open > 0 && after->rss_bytes != HOST_COUNTERS_UNKNOWN &&
-        after->rss_bytes > before->rss_bytes)
-        fprintf(out, ", %s more per connection",
-                units_format_bytes(a, (after->rss_bytes - before->rss_bytes) / n_open));
-    if (n_open > 0 && after->slab_bytes != HOST_COUNTERS_UNKNOWN &&
-        before->slab_bytes != HOST_COUNTERS_UNKNOWN && after->slab_bytes > before->slab_bytes)
-        fprintf(out, "; kernel slab %s per connection",
-                units_format_bytes(a, (after->slab_bytes - before->slab_bytes) / n_open));
+    print_memory_per_connection(out, r);
     fputs("\n             ", out);
     if (r->loaded && retransmits != HOST_COUNTERS_UNKNOWN)
         fprintf(out, "%s %s under load, ", units_format_count(a, retransmits),
