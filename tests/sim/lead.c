@@ -54,7 +54,8 @@ static uint64_t connecting_ns(void)
     const struct client_config *c = lead.config;
     const uint64_t opening_ns = c->connect_timeout_ns * (c->tls != NULL ? 2 : 1);
     const uint64_t each_ns = opening_ns + c->timeout_ns + 10 * 1000000ull;
-    const uint64_t window = c->connect_window / c->n_workers + 1;
+    const uint64_t least = c->connect_window / c->n_workers; /* of a worker */
+    const uint64_t window = least > 0 ? least : 1;
     /* those that fail try again first, some many times */
     const uint64_t n_windows = (c->n_connections / window + 2) * (c->reconnect ? 100 : 1);
 
