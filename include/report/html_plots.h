@@ -19,7 +19,7 @@ struct recordings;
 #define HTML_PLOTS_METRICS 3
 extern const char *const html_plots_metrics[HTML_PLOTS_METRICS];
 
-/* Whether a metric has a curve. */
+/* Whether a metric has a curve: counts of more than one value. */
 bool html_plots_has_curve(const struct metrics *metrics, const char *name);
 
 /* Requires at least one metric with a curve. */

@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_REPORT_PLOT_HEAD_H
 #define TCPSCALER_REPORT_PLOT_HEAD_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct recordings;
@@ -15,6 +16,10 @@ void plot_head(FILE *out, enum plot_form form, const char *title);
 
 /* A logarithmic axis y of seconds, as us, ms, s. */
 void plot_time_axis(FILE *out, enum plot_form form, const char *metric);
+
+/* "plot BLOCK STYLE title NAME" over the block of run i, $d0, $d1, ...; after the first run the
+ * command goes on. */
+void plot_block(FILE *out, const struct recordings *all, size_t i, const char *style);
 
 /* "plot BLOCK using ... title NAME, ..." over the blocks $d0, $d1, ..., one for each run. */
 void plot_blocks(FILE *out, const struct recordings *all, const char *style);

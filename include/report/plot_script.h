@@ -7,6 +7,7 @@
 #include "report/connections.h"
 #include "report/metrics.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct json_object;
@@ -24,6 +25,9 @@ void plot_script_label(FILE *out, const char *what, const char *unit);
  * counts and values. */
 void plot_script_distribution(FILE *out, const struct metric *m);
 
+/* Whether its curve has only a point: that of a single value. */
+bool plot_script_is_point(const struct metric *m);
+
 /* Lines "seconds connections": established connections since the first connect, at most
  * about most_points (> 0) of them.  There is at least one. */
 void plot_script_ramp(FILE *out, const struct recording *r, size_t most_points);
@@ -40,6 +44,9 @@ struct plot_extent {
 };
 
 void plot_extent_add(struct plot_extent *e, double value);
+
+/* Adds the minimum and the maximum of a metric, which has values, in seconds. */
+void plot_extent_add_metric(struct plot_extent *e, const struct metric *m);
 
 /* Sets the range of axis 'x' or 'y' if all its values are equal, as gnuplot warns of an empty one:
  * to whole powers of ten, where a logarithmic axis has its numbers. */

@@ -135,12 +135,19 @@ static void print_percentiles(FILE *script, const void *arg)
 
 static const char *why_no_curve(const struct html_report *r, bool of_listener)
 {
+    bool has_values = false;
+
     for (int i = 0; i < HTML_PLOTS_METRICS; i++) {
         const struct metric *m = metrics_find(r->metrics, html_plots_metrics[i]);
 
-        if (m != NULL && m->hist.count > 0)
+        if (m == NULL || m->hist.count == 0)
+            continue;
+        if (!m->has_counts)
             return "it needs the histogram log (--hlog) of each run";
+        has_values = true;
     }
+    if (has_values)
+        return "there is only one value";
     return of_listener ? "no message was received" : "no query was answered";
 }
 

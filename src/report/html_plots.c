@@ -24,12 +24,13 @@ bool html_plots_has_curve(const struct metrics *metrics, const char *name)
 {
     const struct metric *m = metrics_find(metrics, name);
 
-    return m != NULL && m->has_counts && m->hist.count > 0;
+    return m != NULL && m->has_counts && m->hist.count > 0 && !plot_script_is_point(m);
 }
 
 void html_plots_percentiles(FILE *out, const struct metrics *metrics)
 {
     const char *separator = "plot ";
+    struct plot_extent times = {0};
 
     html_plots_head(out, "percentiles", "percentile", "time");
     fputs("set logscale xy\nset format y '%.0s %cs'\nset xtics font ',12' ('50' 2, '90' 10, '99' "
@@ -37,10 +38,14 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
           out);
     for (int i = 0; i < HTML_PLOTS_METRICS; i++)
         if (html_plots_has_curve(metrics, html_plots_metrics[i])) {
+            const struct metric *m = metrics_find(metrics, html_plots_metrics[i]);
+
             fprintf(out, "$d%d << EOD\n", i);
-            plot_script_distribution(out, metrics_find(metrics, html_plots_metrics[i]));
+            plot_script_distribution(out, m);
             fputs("EOD\n", out);
+            plot_extent_add_metric(&times, m);
         }
+    plot_script_extent(out, 'y', &times);
     for (int i = 0; i < HTML_PLOTS_METRICS; i++)
         if (html_plots_has_curve(metrics, html_plots_metrics[i])) {
             fprintf(out, "%s$d%d using 1:2 with fsteps lt %d title '%s'", separator, i, i + 1,

@@ -88,44 +88,68 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
 static void print_latency(FILE *out, const struct recordings *all, const char *metric,
                           enum plot_form form)
 {
+    struct plot_extent times = {0};
+    bool has_curve = false, has_point = false;
+
     plot_head(out, form, "Latency by percentile");
     for (size_t i = 0; i < all->n; i++) {
+        const struct metric *m = metrics_find(&all->items[i].metrics, metric);
+
         fprintf(out, "$d%zu << EOD\n", i);
-        plot_script_distribution(out, metrics_find(&all->items[i].metrics, metric));
+        plot_script_distribution(out, m);
         fputs("EOD\n", out);
+        plot_extent_add_metric(&times, m);
+        has_curve |= !plot_script_is_point(m);
+        has_point |= plot_script_is_point(m);
     }
     plot_time_axis(out, form, metric);
+    plot_script_extent(out, 'y', &times);
+    if (has_point) /* not on the frame, which hides it in characters */
+        fprintf(out, "set xrange [0.9:%s]\n", has_curve ? "*" : "10");
     fputs("set logscale x\nset xlabel 'percentile'\n"
           "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
           "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
           out);
-    plot_blocks(out, all, "using 1:2 with fsteps");
+    for (size_t i = 0; i < all->n; i++)
+        plot_block(out, all, i,
+                   plot_script_is_point(metrics_find(&all->items[i].metrics, metric))
+                       ? "using 1:2 with points"
+                       : "using 1:2 with fsteps");
+    fputc('\n', out);
 }
 
 /* --- over time: all runs side by side --- */
 
 /* Leaves a gap if the percentile has too few samples or falls among the unanswered. */
-static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den)
+static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den,
+                             struct plot_extent *times)
 {
     const uint64_t value_ns = hist_percentile(h, num, den);
+    const double value_s = (double)value_ns / UNITS_NS_PER_S;
 
-    if (hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND)
-        fprintf(out, " %.9g", (double)value_ns / UNITS_NS_PER_S);
-    else
+    if (hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND) {
+        fprintf(out, " %.9g", value_s);
+        plot_extent_add(times, value_s);
+    } else {
         fputs(" NaN", out);
+    }
 }
 
 static void print_second(FILE *out, const struct timeline_entry *e, uint64_t first_ns,
-                         const struct hist *h)
+                         const struct hist *h, struct plot_extent *times)
 {
+    const double most_s = (double)h->max_ns / UNITS_NS_PER_S;
+
     fprintf(out, "%.3f",
             ((double)(e->begin_ns - first_ns) + (double)e->length_ns / 2) / UNITS_NS_PER_S);
-    print_percentile(out, h, 1, 2);
-    print_percentile(out, h, 99, 100);
-    if (h->count > 0)
-        fprintf(out, " %.9g\n", (double)h->max_ns / UNITS_NS_PER_S);
-    else
+    print_percentile(out, h, 1, 2, times);
+    print_percentile(out, h, 99, 100, times);
+    if (h->count > 0) {
+        fprintf(out, " %.9g\n", most_s);
+        plot_extent_add(times, most_s);
+    } else {
         fputs(" NaN\n", out);
+    }
 }
 
 static int print_time(FILE *out, const struct recordings *all, const char *metric,
@@ -133,6 +157,7 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
 {
     const char *tag = strcmp(metric, "response") == 0 ? "" : metric;
     struct timeline timeline;
+    struct plot_extent times = {0};
     struct timeline_entry e;
     struct hist h;
     size_t at = 0;
@@ -144,10 +169,11 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
     while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
         status = 0;
         if (strcmp(e.tag, tag) == 0)
-            print_second(out, &e, first_ns, &h);
+            print_second(out, &e, first_ns, &h, &times);
     }
     fputs("EOD\n", out);
     plot_time_axis(out, form, metric);
+    plot_script_extent(out, 'y', &times);
     fputs("set xlabel 'time since the start of the log, s'\nset xrange [0:*]\n"
           "plot $d using 1:4 with linespoints lt 2 title 'maximum', \\\n"
           "     $d using 1:3 with linespoints lt 3 title 'p99', \\\n"

@@ -40,11 +40,15 @@ void plot_time_axis(FILE *out, enum plot_form form, const char *metric)
         fputs("set grid mytics lt 1 lw 1 lc rgb '#d8d8d8', lt 1 lw 1 lc rgb '#eeeeee'\n", out);
 }
 
+void plot_block(FILE *out, const struct recordings *all, size_t i, const char *style)
+{
+    fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
+    plot_script_quote(out, all->items[i].name);
+}
+
 void plot_blocks(FILE *out, const struct recordings *all, const char *style)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
-        plot_script_quote(out, all->items[i].name);
-    }
+    for (size_t i = 0; i < all->n; i++)
+        plot_block(out, all, i, style);
     fputc('\n', out);
 }

@@ -51,6 +51,11 @@ void plot_script_distribution(FILE *out, const struct metric *m)
     }
 }
 
+bool plot_script_is_point(const struct metric *m)
+{
+    return m->hist.count == 1 && m->hist.beyond == 0;
+}
+
 /* Since origin_ns; no time is before it. */
 static double seconds_since(uint64_t origin_ns, uint64_t ns)
 {
@@ -99,6 +104,12 @@ void plot_extent_add(struct plot_extent *e, double value)
         e->low = value;
     if (value > e->high)
         e->high = value;
+}
+
+void plot_extent_add_metric(struct plot_extent *e, const struct metric *m)
+{
+    plot_extent_add(e, (double)m->hist.min_ns / UNITS_NS_PER_S);
+    plot_extent_add(e, (double)m->hist.max_ns / UNITS_NS_PER_S);
 }
 
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)

@@ -99,6 +99,22 @@ def test_search_of_one_load_is_drawn():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
 
 
+def test_a_single_value_is_drawn():
+    """gnuplot warns of an axis with a single value, and draws no curve of one point."""
+    need_program("gnuplot")
+    directory = temp_directory()
+    runs_of(directory, ["-r", 1, "-t", "100ms", "--arrival", "constant"])
+    check_equal(read_json(f"{directory}/0.json")["queries"]["answered"], 1, "the control: answers")
+    files = [f"{directory}/0.{ending}" for ending in ("json", "hlog")]
+    for kind in ("latency", "time"):
+        r = report("plot", "--kind", kind, "--term", *files)
+        check_equal(r.stderr, "", f"words about {kind}")
+        check(marks_of(r.stdout), f"a mark in {r.stdout}")
+    r = report("html", "-o", f"{directory}/page.html", *files)
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
+    check("No curve: there is only one value." in read_text(f"{directory}/page.html"), "why there is no curve")
+
+
 def test_bound_of_trials_without_a_p99_is_drawn():
     """Most queries of the bad trial had no answer: there is no point at the upper bound."""
     need_program("gnuplot")
