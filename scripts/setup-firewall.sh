@@ -130,7 +130,7 @@ why_tracked() {
     elif rule=$(stateful_rule); then
         echo "the firewall needs connection state: $rule"
     else
-        echo 'the conntrack table is large enough; see --notrack'
+        echo 'the wanted conntrack table has room for every connection; see --notrack'
     fi
 }
 
