@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * plain: makes text from a file safe to print on a terminal: somebody may have put escape
- * sequences, or lines that imitate ours, into it.  Pure. */
+ * sequences, or lines that imitate ours, into it.  Pure except
+ * for the stream. */
 #ifndef TCPSCALER_REPORT_PLAIN_H
 #define TCPSCALER_REPORT_PLAIN_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #define PLAIN_BYTES 260 /* longer text is cut */
 
@@ -13,5 +15,12 @@ const char *plain(char copy[PLAIN_BYTES], const char *text);
 
 /* Whether it has none. */
 bool plain_is(const char *text);
+
+/* Prints text of any length, with '?' for each control character, and pads it with spaces to this
+ * many columns. */
+void plain_print(FILE *out, const char *text, int columns);
+
+/* Columns of a text in UTF-8, of characters of one column each. */
+int plain_columns(const char *text);
 
 #endif

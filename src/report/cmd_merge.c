@@ -10,6 +10,7 @@
 #include "report/cmd.h"
 #include "report/mismatch.h"
 #include "report/opts.h"
+#include "report/plain.h"
 #include "report/recording.h"
 #include "report/result.h"
 #include "report/result_figures.h"
@@ -73,7 +74,7 @@ static void print_line(int width, const char *name, const struct json_object *re
 {
     uint64_t seed;
 
-    printf("%-*s", width, name);
+    plain_print(stdout, name, width);
     if (result_u64(result, "seed", &seed))
         printf("%22" PRIu64, seed);
     else
@@ -125,8 +126,8 @@ static void print_table(const struct recordings *all, const struct total *total)
     int width = (int)strlen("instance");
 
     for (size_t i = 0; i < all->n; i++)
-        if ((int)strlen(all->items[i].name) > width)
-            width = (int)strlen(all->items[i].name);
+        if (plain_columns(all->items[i].name) > width)
+            width = plain_columns(all->items[i].name);
     printf("%-*s%22s%14s%14s%10s%10s%10s%10s  %s\n", width, "instance", "seed", counts->titles[0],
            counts->titles[1], "p50", "p90", "p99", "max", "verdict");
     for (size_t i = 0; i < all->n; i++) {

@@ -130,7 +130,8 @@ static void print_head(const struct recording *r)
     const char *target = result_string(r->result, "target");
     char program[PLAIN_BYTES], version[PLAIN_BYTES], to[PLAIN_BYTES], started[PLAIN_BYTES];
 
-    printf("%s: ", r->name);
+    plain_print(stdout, r->name, 0);
+    fputs(": ", stdout);
     if (r->result == NULL) {
         puts("no result (--json): counts and verdict are unknown");
         if (r->has_rows)

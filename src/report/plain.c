@@ -18,6 +18,25 @@ const char *plain(char copy[PLAIN_BYTES], const char *text)
     return copy;
 }
 
+int plain_columns(const char *text)
+{
+    int n = 0;
+
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80; /* the first byte of a character */
+    return n;
+}
+
+void plain_print(FILE *out, const char *text, int columns)
+{
+    const int n = plain_columns(text);
+
+    for (; *text != '\0'; text++)
+        fputc(is_control(*text) ? '?' : *text, out);
+    if (columns > n)
+        fprintf(out, "%*s", columns - n, "");
+}
+
 bool plain_is(const char *text)
 {
     while (*text != '\0' && !is_control(*text))

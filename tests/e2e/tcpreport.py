@@ -117,6 +117,21 @@ def begins_ms(hlog):
             for tag, begin in re.findall(r"^(?:Tag=(\w+),)?(\d+\.\d{3}),", text, re.M)]
 
 
+def test_names_do_not_break_the_table():
+    directory = temp_directory()
+    names = ["plain", "m\u00fcller", "two\nlines"]
+    for name in names:
+        for ending in ("json", "hlog"):
+            os.symlink(f"{three_instances()}/0.{ending}", f"{directory}/{name}.{ending}")
+    for name in names:
+        r = report("merge", f"{directory}/{name}.json", f"{directory}/{name}.hlog", code=None)
+        head, line = r.stdout.splitlines()[:2]
+        check(line.startswith(f"{directory}/{name}".replace("\n", "?")), f"the name in {line!r}")
+        check_equal(line.index(line.split()[-1]), head.index("verdict"), f"the column of the verdict in {line!r}")
+        shown = report("show", f"{directory}/{name}.json").stdout.splitlines()[0]
+        check(shown.startswith(f"{directory}/{name}: tcpclient ".replace("\n", "?")), f"the name in {shown!r}")
+
+
 def test_merged_log_holds_all_values():
     directory = three_instances()
     files = [f"{directory}/{i}.{ending}" for i in range(3) for ending in ("json", "hlog")]

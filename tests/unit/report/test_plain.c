@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -31,11 +32,35 @@ static void long_text_is_cut(void **state)
     assert_int_equal(strlen(plain(copy, text)), PLAIN_BYTES - 1);
 }
 
+static void check_printed(const char *text, int columns, const char *expected)
+{
+    char *printed = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&printed, &n_bytes);
+
+    assert_non_null(out);
+    plain_print(out, text, columns);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(printed, expected);
+    free(printed);
+}
+
+static void text_is_padded_by_its_characters(void **state)
+{
+    (void)state;
+    check_printed("m\xc3\xbcller", 8, "m\xc3\xbcller  ");
+    check_printed("a\nb\x1b", 5, "a?b? ");
+    check_printed("longer", 3, "longer");
+    check_printed("", 2, "  ");
+    assert_int_equal(plain_columns("\xe2\x82\xac 5"), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_characters_are_replaced),
         cmocka_unit_test(long_text_is_cut),
+        cmocka_unit_test(text_is_padded_by_its_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
