@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Of runs that were meant to run in parallel. */
 #define LEAST_OVERLAP 0.9
@@ -16,30 +17,54 @@
 /* Room for the names of two files and settings. */
 enum { LINE_BYTES = 1000 };
 
-/* Of runs that send queries. */
 static bool have_same_seed(const struct recording *a, const struct recording *b)
 {
     uint64_t seed_a, seed_b;
 
-    return !result_is_of_listener(a->result) && !result_is_of_listener(b->result) &&
-           result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
+    return result_u64(a->result, "seed", &seed_a) && result_u64(b->result, "seed", &seed_b) &&
            seed_a == seed_b;
+}
+
+static bool sent_queries(const struct json_object *result)
+{
+    uint64_t n;
+
+    return result_u64(result, "queries.sent", &n) && n > 0;
+}
+
+static bool has_random_arrivals(const struct json_object *result)
+{
+    const char *kind = result_string(result, "options.connect-arrival");
+
+    return kind != NULL && strcmp(kind, "poisson") == 0;
+}
+
+/* What the same seed makes two runs do; NULL: nothing. */
+static const char *what_is_the_same(const struct json_object *a, const struct json_object *b)
+{
+    if (sent_queries(a) && sent_queries(b))
+        return "sent the same queries";
+    return has_random_arrivals(a) && has_random_arrivals(b) ? "opened connections" : NULL;
 }
 
 /* Says it of the first of the preceding runs with the same seed. */
 static void compare_seed(const struct recordings *all, size_t i, mismatch_say *say, void *context)
 {
+    const struct recording *r = &all->items[i];
     char line[LINE_BYTES];
 
-    for (size_t k = 0; k < i; k++)
-        if (have_same_seed(&all->items[k], &all->items[i])) {
-            snprintf(line, sizeof line,
-                     "%.250s and %.250s have the same seed, so they sent the same queries at the "
-                     "same times",
-                     all->items[k].name, all->items[i].name);
-            say(context, line);
-            return;
-        }
+    for (size_t k = 0; k < i; k++) {
+        const struct recording *other = &all->items[k];
+        const char *what = what_is_the_same(other->result, r->result);
+
+        if (what == NULL || !have_same_seed(other, r))
+            continue;
+        snprintf(line, sizeof line,
+                 "%.250s and %.250s have the same seed, so they %s at the same times", other->name,
+                 r->name, what);
+        say(context, line);
+        return;
+    }
 }
 
 static void compare_settings(const struct recording *a, const struct recording *b,

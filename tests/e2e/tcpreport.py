@@ -221,8 +221,11 @@ def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
     for name in names:
-        change(name, push={"measured": 1, "lost": 0})
-    check("same seed" not in report("merge", *names, *logs, code=3).stderr, "listeners send nothing")
+        change(name, queries={"sent": 0})
+    check("same seed" not in report("merge", *names, *logs, code=3).stderr, "listeners and idle connections send nothing")
+    for name in names:
+        change(name, options={"connect-arrival": "poisson"})
+    check("have the same seed, so they opened connections at" in report("merge", *names, *logs, code=3).stderr, "arrivals")
 
 
 def test_merge_warns_of_runs_that_hardly_overlap():
