@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -26,6 +27,9 @@ static int spawn(pid_t *pid, int in_fd, int out_fd)
     error = posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
     if (error == 0)
         error = posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    /* in the C locale, as under cron, it warns that it cannot convert a degree sign to UTF-8 */
+    if (error == 0 && setenv("LC_ALL", "C.UTF-8", 1) != 0)
+        error = errno;
     if (error == 0)
         error = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);

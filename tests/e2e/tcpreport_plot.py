@@ -99,6 +99,17 @@ def test_search_of_one_load_is_drawn():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
 
 
+def test_gnuplot_has_nothing_to_say_without_a_locale():
+    """As under cron and in containers."""
+    need_program("gnuplot")
+    directory = temp_directory()
+    runs_of(directory, ["-r", 500, "-t", "300ms"])
+    files = [f"{directory}/0.{ending}" for ending in ("json", "hlog")]
+    for arguments in (["plot", "--term"], ["plot", "-o", f"{directory}/0.png"], ["html", "-o", f"{directory}/0.html"]):
+        r = run_command([os.path.abspath(TCPREPORT), *arguments, *files], env={"PATH": os.environ["PATH"]})
+        check_equal((r.returncode, r.stderr), (0, ""), arguments)
+
+
 def test_a_single_value_is_drawn():
     """gnuplot warns of an axis with a single value, and draws no curve of one point."""
     need_program("gnuplot")
