@@ -72,7 +72,7 @@ static double constant_rate_qps(const struct html_report *r)
 static const char *rate_caption(const struct rates *rates)
 {
     if (rates->of_listener)
-        return "Messages received per second.";
+        return "Messages received per second, of those due during the measurement.";
     return rates->requested_qps > 0
                ? "Queries sent and answered per second, by the time of sending and of the answer. "
                  "The dashed line is the rate requested."
