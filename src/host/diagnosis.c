@@ -45,8 +45,9 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
             line->evidence, "%s of %s source tuples are in TIME_WAIT towards the server",
             units_format_known(a, in->tuples_in_time_wait), units_format_known(b, in->n_tuples));
         diagnosis_line_say(line->remedy, in->host->tcp_timestamps == 0
-                                             ? "wait 60 s, or sysctl -w net.ipv4.tcp_timestamps=1: "
-                                               "with timestamps TCP reuses such tuples at once"
+                                             ? "wait 60 s, or add tuples with --source or --sport; "
+                                               "with net.ipv4.tcp_timestamps=1 TCP reuses those of "
+                                               "later runs at once"
                                              : "wait 60 s, add tuples with --source or --sport, or "
                                                "use --close rst, which leaves no TIME_WAIT");
         return;

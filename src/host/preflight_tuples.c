@@ -71,7 +71,8 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
     if (line != NULL && ask->n_tuples >= needed)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "wait %" PRIu64
-                           " s for TIME_WAIT to end, or sysctl -w net.ipv4.tcp_timestamps=1",
+                           " s for TIME_WAIT to end, or add tuples with --source or --sport (with "
+                           "net.ipv4.tcp_timestamps=1 TCP reuses those of later runs at once)",
                            ask->time_wait_ends_s);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
@@ -111,16 +112,17 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
         return;
     if (takes_over_time_wait(host))
         preflight_line_fix(line, PREFLIGHT_OK,
-                           "for %" PRIu64 " s more; reused at once if the server uses timestamps",
+                           "for %" PRIu64
+                           " s more; reused at once if both ends used timestamps on them",
                            ask->time_wait_ends_s);
     else
         preflight_line_fix(line, PREFLIGHT_OK, "for %" PRIu64 " s more; --close rst leaves none",
                            ask->time_wait_ends_s);
 }
 
-/* Bound with SO_REUSEADDR, TCP reuses a tuple in TIME_WAIT at once if both ends use timestamps
- * (Linux, tcp_twsk_unique()); if the kernel chooses the ports, the fallback plan does so when it
- * finds none (client/sources.h). */
+/* Bound with SO_REUSEADDR, TCP reuses a tuple in TIME_WAIT at once if both ends used timestamps on
+ * its connection (Linux, tcp_twsk_unique()); if the kernel chooses the ports, the fallback plan
+ * does so when it finds none (client/sources.h). */
 uint64_t preflight_tuples_churn_per_s(const struct host_limits *host,
                                       const struct preflight_client *ask)
 {

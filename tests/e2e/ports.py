@@ -177,12 +177,18 @@ def test_time_wait_that_blocks_tuples_is_planned_for_and_named():
         ns.run("sysctl", "-qw", "net.ipv4.tcp_timestamps=1")
         with stall_may_spoil():  # an answer after the end of its connection is answered with a reset
             check_in_time_wait(1000)
+            late = run_client("-c", 10, "-r", 100, "-t", 1, "127.0.0.1", prefix=ns.prefix)
+            check_equal(late.json["connections"]["outcomes"], {"connect/source ports exhausted": 10},
+                        f"tuples in TIME_WAIT whose connections had no time stamps; {late.err}")
         taken_over = plan()
+        elsewhere = run_client("-c", 500, "-r", 100, "-t", 1, "--source", "127.0.0.2", "127.0.0.1", prefix=ns.prefix)
+        check_equal(elsewhere.json["connections"]["outcomes"], {"run/finished": 500}, f"outcomes elsewhere; {elsewhere.err}")
     tuples, waiting = "source tuples", "source tuples in TIME_WAIT"
     check_equal((before[waiting]["is"], before[tuples]["level"]), (0, "ok"), "before")
     check_equal((after[waiting]["is"], after[tuples]["is"], after[tuples]["level"]), (700, 300, "stop"), "after")
     seconds = int(re.search(r"wait (\d+) s", after[tuples]["fix"]).group(1))
     check_between(seconds, 1, 61, "seconds until TIME_WAIT is over")
+    check("add tuples with --source" in after[tuples]["fix"] and "sysctl" not in after[tuples]["fix"], str(after[tuples]))
     check_equal((taken_over[waiting]["is"], taken_over[tuples]["is"]), (1000, 1000), "with time stamps")
     check_equal((refused.code, len(refused.err.splitlines())), (2, 1), f"exit code, lines of {refused.err}")
     line = forced.json["diagnosis"][0]

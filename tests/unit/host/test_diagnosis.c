@@ -17,7 +17,7 @@ static void ports_and_fds_are_named(void **state)
     in.tuples_in_time_wait = 28000;
     diagnose(PHASE_BIND, REASON_PORTS, 28000);
     assert_one("source ports", 28000, "28,000 of 28,232 source tuples are in TIME_WAIT",
-               "net.ipv4.tcp_timestamps=1");
+               "wait 60 s, or add tuples with --source or --sport; with net.ipv4.tcp_timestamps=1");
     host.tcp_timestamps = 1;
     diagnose(PHASE_BIND, REASON_PORTS, 28000);
     assert_one("source ports", 28000, "28,000 of 28,232", "wait 60 s, add tuples");
