@@ -23,12 +23,12 @@ END
 Server options:
   --small-buffers   socket buffers of 1 to 16 KiB, for millions of idle connections
 
-Queues: a connection waits in the SYN queue (tcp_max_syn_backlog) until its handshake completes, then in
-the accept queue (the smaller of --backlog and somaxconn) until the program accepts it.  If the accept queue
-is full, the kernel drops the last segment of the handshake: the client sees an established connection, but
-the server has none and retransmits its SYN-ACK tcp_synack_retries times (a half-open connection; with
-tcp_abort_on_overflow=1 the kernel would send a reset instead).  SYN cookies hide an overflow of the SYN
-queue, except for a message in dmesg.
+Queues: a connection waits in the SYN queue (three quarters of tcp_max_syn_backlog, at most as long as the
+accept queue) until its handshake completes, then in the accept queue (the smaller of --backlog and
+somaxconn) until the program accepts it.  If the accept queue is full, the kernel drops the last segment of
+the handshake: the client sees an established connection, but the server has none and retransmits its
+SYN-ACK tcp_synack_retries times (a half-open connection; with tcp_abort_on_overflow=1 the kernel would send
+a reset instead).  SYN cookies hide an overflow of the SYN queue, except for a message in dmesg.
 END
 }
 
@@ -50,7 +50,7 @@ if [ "$mode" = revert ]; then
 else
     want_common
     want net.core.somaxconn 16384 at-least "upper limit for --backlog, the accept queue"
-    want net.ipv4.tcp_max_syn_backlog 16384 at-least "incomplete handshakes; beyond this SYNs are dropped"
+    want net.ipv4.tcp_max_syn_backlog 21846 at-least "incomplete handshakes; beyond three quarters of it SYNs are dropped"
     want net.ipv4.tcp_syncookies 0 exactly "cookies hide a full SYN queue and lose TCP options"
     if [ -n "$small_buffers" ]; then
         want net.ipv4.tcp_rmem '1024 4096 16384' exactly "--small-buffers: receive buffers of at most 16 KiB"

@@ -129,11 +129,16 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
             role);
 }
 
-/* With SYN cookies a SYN beyond the backlog is still answered. */
-static void check_syn_backlog(struct preflight *p, const struct host_limits *host, uint64_t needed)
+/* With SYN cookies a SYN beyond the backlog is still answered.  Without them, the last quarter is
+ * for peers that have connected before (Linux, tcp_conn_request()). */
+static void check_syn_backlog(struct preflight *p, const struct host_limits *host,
+                              uint64_t n_handshakes)
 {
-    preflight_line_add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog, needed,
-                              host->syn_cookies == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
+    const bool has_cookies = host->syn_cookies != 0;
+
+    preflight_line_add_sysctl(p, "net.ipv4.tcp_max_syn_backlog", host->syn_backlog,
+                              has_cookies ? n_handshakes : ceil_div(n_handshakes * 4, 3),
+                              has_cookies ? PREFLIGHT_OK : PREFLIGHT_WARN);
 }
 
 static void check_accept_queue(struct preflight *p, const struct host_limits *host, uint64_t needed)

@@ -110,6 +110,35 @@ def test_table_of_tracked_connections_is_enlarged_on_the_host():
             check(r.returncode == 0 or f"{sysctl} on the host" in line["fix"], f"{line['fix']}: {r.stderr}")
 
 
+def handshakes_in_progress(namespace, port, n_syns):
+    """Those of a server that got n_syns SYNs; the clients get no answer."""
+    with namespace.entered(), contextlib.ExitStack() as sockets:
+        for _ in range(n_syns):
+            client = sockets.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(("127.0.0.1", port))
+        return len(namespace.run("ss", "-tnH", "state", "syn-recv", f"sport = {port}").stdout.splitlines())
+
+
+def test_syn_queue_of_the_length_that_the_plan_asks_for_holds_the_backlog():
+    need_program("ss", "sysctl")
+    with Namespace() as namespace:
+        def sysctl(value):
+            namespace.run("sysctl", "-qw", f"net.ipv4.tcp_max_syn_backlog={value}")
+        namespace.run("sysctl", "-qw", "net.ipv4.tcp_syncookies=0")
+        sysctl(16)
+        server = "--backlog", "300", "--threads", "1"
+        plan = run_command([*namespace.prefix, TCPSERVER, "--plan", "--json", "-", *server]).stdout
+        line, = (line for line in json.loads(plan)["plan"] if line["limit"] == "net.ipv4.tcp_max_syn_backlog")
+        check_equal((line["level"], line["fix"]), ("warn", f"sysctl -w net.ipv4.tcp_max_syn_backlog={line['needed']}"), str(line))
+        with Server(*server, prefix=namespace.prefix, port=4242), Server(*server, prefix=namespace.prefix, port=4243):
+            namespace.drop("tcp sport 4242-4243")
+            sysctl(line["needed"])
+            check_between(handshakes_in_progress(namespace, 4242, 400), 300, 301, "handshakes in progress")
+            sysctl(line["needed"] - 10)
+            check_between(handshakes_in_progress(namespace, 4243, 400), 200, 299, "the control: with a shorter queue")
+
+
 def test_privileged_port_is_refused_before_the_run():
     need_root()
     program = temp_path("tcpclient")

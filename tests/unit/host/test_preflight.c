@@ -88,7 +88,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
          "--close rst"},
         {FACT(orphans_max), 9999, "net.ipv4.tcp_max_orphans", PREFLIGHT_WARN, "--close rst"},
         {FACT(somaxconn), 255, "net.core.somaxconn", PREFLIGHT_WARN, "net.core.somaxconn=256"},
-        {FACT(syn_backlog), 255, "net.ipv4.tcp_max_syn_backlog", PREFLIGHT_WARN, "=256"},
+        {FACT(syn_backlog), 341, "net.ipv4.tcp_max_syn_backlog", PREFLIGHT_WARN, "=342"},
         {FACT(tcp_timestamps), 0, "net.ipv4.tcp_timestamps", PREFLIGHT_WARN, "tcp_timestamps=1"},
         {FACT(first_unprivileged_port), 1025, "lowest port bindable", PREFLIGHT_STOP,
          "ip_unprivileged_port_start=1024"},
