@@ -141,9 +141,17 @@ static void check_syn_backlog(struct preflight *p, const struct host_limits *hos
                               has_cookies ? PREFLIGHT_OK : PREFLIGHT_WARN);
 }
 
+/* A listener keeps the limit under which it was opened. */
 static void check_accept_queue(struct preflight *p, const struct host_limits *host, uint64_t needed)
 {
-    preflight_line_add_sysctl(p, "net.core.somaxconn", host->somaxconn, needed, PREFLIGHT_WARN);
+    struct preflight_line *line =
+        preflight_line_add_short(p, "net.core.somaxconn", host->somaxconn, needed);
+
+    if (line != NULL)
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "sysctl -w net.core.somaxconn=%" PRIu64
+                           " and restart the server, or --connect-window %" PRIu64,
+                           needed, line->is > 0 ? line->is : 1);
     check_syn_backlog(p, host, needed);
 }
 

@@ -139,6 +139,31 @@ def test_syn_queue_of_the_length_that_the_plan_asks_for_holds_the_backlog():
             check_between(handshakes_in_progress(namespace, 4243, 400), 200, 299, "the control: with a shorter queue")
 
 
+def test_either_remedy_for_a_short_accept_queue_keeps_it_from_overflowing():
+    need_program("sysctl")
+    with Namespace() as namespace:
+        def overflows(n_at_once, *options):
+            """Of a server that is stopped until the client has sent n_at_once SYNs."""
+            with Server("--threads", "1", prefix=namespace.prefix, port=4242) as server:
+                server.process.send_signal(signal.SIGSTOP)
+                client = Client("-c", 100, "-r", 100, "-t", 0.2, *options, "127.0.0.1", prefix=namespace.prefix)
+                wait_for(lambda: namespace.run("ss", "-tnH", "dport = 4242").stdout.count("\n") >= n_at_once, "SYNs")
+                server.process.send_signal(signal.SIGCONT)
+                r = client.wait()
+            check_equal(r.json["connections"]["outcomes"], {"run/finished": 100}, f"outcomes; {r.err}")
+            return r.json["resources"]["listen_overflows"], r.err
+
+        namespace.run("sysctl", "-qw", "net.core.somaxconn=10")
+        n, said = overflows(100)
+        check(n > 0, f"the control: {n} overflows")
+        remedy = re.search(r"net.core.somaxconn: available 10, needed (\d+): sysctl -w net.core.somaxconn=\1 and restart "
+                           r"the server, or (--connect-window) (\d+)", said)
+        check(remedy is not None, said)
+        check_equal(overflows(int(remedy[3]), remedy[2], remedy[3])[0], 0, f"overflows with {remedy[2]} {remedy[3]}")
+        namespace.run("sysctl", "-qw", f"net.core.somaxconn={remedy[1]}")
+        check_equal(overflows(100)[0], 0, "overflows with a larger queue")
+
+
 def test_privileged_port_is_refused_before_the_run():
     need_root()
     program = temp_path("tcpclient")
