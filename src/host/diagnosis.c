@@ -243,7 +243,7 @@ static int by_connections(const void *a, const void *b)
     return (x->connections < y->connections) - (x->connections > y->connections);
 }
 
-/* Each adds at most one line. */
+/* Each adds at most one line, diagnosis_server_ended() two. */
 static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *) = {
     judge_ports,
     judge_fds,
@@ -259,7 +259,7 @@ static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *
 
 enum { N_JUDGES = sizeof judges / sizeof *judges };
 
-_Static_assert(N_JUDGES <= DIAGNOSIS_LINES, "room for a line of each");
+_Static_assert(N_JUDGES + 1 <= DIAGNOSIS_LINES, "room for the lines of all");
 
 void diagnosis_make(struct diagnosis *d, const struct diagnosis_input *in)
 {

@@ -212,18 +212,43 @@ static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input
 }
 
 static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
-                                   uint64_t n)
+                                   uint64_t n, uint64_t n_answered)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "the server's limits", n);
+    char before[64] = "accepted, then closed: ", count[UNITS_TEXT_BYTES];
 
-    if (in->losses->idle.count == 0)
+    if (n_answered > 0 && n_answered < n)
+        snprintf(before, sizeof before, "accepted, then closed: %s before an answer, ",
+                 units_format_count(count, n - n_answered));
+    if (n_answered == 0)
         diagnosis_line_say(line->evidence, "accepted, then closed before an answer");
     else
-        say_how_idle(in->losses, line, "accepted, then closed: ");
+        say_how_idle(in->losses, line, before);
     diagnosis_line_say(
         line->remedy,
         "a limit on connections, fds or queries per connection%s: see the server's log",
-        in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart" : "");
+        n_answered > 0 && in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart"
+                                                                            : "");
+}
+
+/* Those that were reset before they were ever answered.  What was closed without a reset may be
+ * idle, too, if it was asked nothing. */
+static uint64_t count_turned_away(const struct diagnosis_input *in, uint64_t n_ended)
+{
+    const uint64_t n_unanswered = n_ended - in->losses->idle.count;
+    const uint64_t n_reset = diagnosis_line_count(in, REASON_RESET);
+
+    return n_reset < n_unanswered ? n_reset : n_unanswered;
+}
+
+static void blame_timeout_and_limits(struct diagnosis *d, const struct diagnosis_input *in,
+                                     uint64_t n)
+{
+    const uint64_t n_turned_away = count_turned_away(in, n);
+
+    blame_idle_timeout(d, in, n - n_turned_away);
+    if (n_turned_away > 0)
+        blame_limits_of_server(d, in, n_turned_away, 0);
 }
 
 /* An idle timeout can also close all connections at once, if they were last used at the same time.
@@ -239,9 +264,9 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
         !in->server_accepts)
         blame_end_of_server(d, in, n);
     else if (losses_are_of_idleness(in->losses))
-        blame_idle_timeout(d, in, n);
+        blame_timeout_and_limits(d, in, n);
     else
-        blame_limits_of_server(d, in, n);
+        blame_limits_of_server(d, in, n, in->losses->idle.count);
 }
 
 /* --- gone deaf --- */

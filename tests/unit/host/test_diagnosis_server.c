@@ -201,6 +201,38 @@ static void idle_timeout_is_named_with_the_time(void **state)
     assert_null(strstr(d.lines[0].remedy, "--reconnect"));
 }
 
+static void connections_that_a_limit_turned_away_were_not_idle(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 5; i++)
+        losses_add(&losses, 7000 * MS, 1000 * MS);
+    diagnose(PHASE_RECEIVE, REASON_RESET, 45);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 5);
+    diagnosis_make(&d, &in);
+    assert_int_equal(d.n_lines, 2);
+    assert_string_equal(d.lines[0].limit, "the server's limits");
+    assert_int_equal(d.lines[0].connections, 45);
+    assert_string_equal(d.lines[0].evidence, "accepted, then closed before an answer");
+    assert_string_equal(d.lines[1].limit, "the server's idle timeout");
+    assert_int_equal(d.lines[1].connections, 5);
+    /* a server may reset what is idle; what was asked nothing, it closes in the same way */
+    diagnose(PHASE_RECEIVE, REASON_RESET, 5);
+    assert_one("the server's idle timeout", 5, "5 that had answered", "--reconnect");
+    diagnose(PHASE_RECEIVE, REASON_PEER, 50);
+    assert_one("the server's idle timeout", 50, "5 that had answered", "--reconnect");
+}
+
+static void those_before_an_answer_are_told_from_the_others(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 107; i++)
+        losses_add(&losses, 7000 * MS + i * 100 * MS, i * MS);
+    diagnose(PHASE_RECEIVE, REASON_RESET, 807);
+    assert_one("the server's limits", 807,
+               "closed: 700 before an answer, 107 that had answered, idle for at least 0 ns",
+               "a limit on connections");
+}
+
 static void half_open_ones_point_to_the_accept_queue(void **state)
 {
     (void)state;
@@ -248,6 +280,8 @@ int main(void)
         TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
         TEST(the_deaf_over_udp_acknowledge_nothing),
         TEST(idle_timeout_is_named_with_the_time),
+        TEST(connections_that_a_limit_turned_away_were_not_idle),
+        TEST(those_before_an_answer_are_told_from_the_others),
         TEST(half_open_ones_point_to_the_accept_queue),
         TEST(over_udp_there_is_no_queue_and_no_handshake),
         TEST(server_that_refuses_and_server_that_ends_differ),
