@@ -93,7 +93,8 @@ struct verdict_input {
     uint64_t negative_latencies;
     bool start_was_missed;
     uint64_t cancelled;    /* measured queries in flight at the end, unless interrupted */
-    bool measured_nothing; /* queries or messages were requested, but none was due */
+    bool measured_nothing; /* queries or messages were requested, but none was due ... */
+    bool interrupted;      /* ... and the run was interrupted */
     bool search_is_inconclusive;
 };
 

@@ -228,8 +228,11 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
 
 static const char *meaning_here(const struct verdict_input *in, enum verdict_reason reason)
 {
-    if (reason == VERDICT_NOTHING_MEASURED && in->connections_wanted > 0 &&
-        in->connections_live == 0)
+    if (reason != VERDICT_NOTHING_MEASURED)
+        return verdict_meaning(reason);
+    if (in->interrupted)
+        return "the run was interrupted before a query or message was due";
+    if (in->connections_wanted > 0 && in->connections_live == 0)
         return "no query or message was due, as no connection was live: see the connection "
                "outcomes";
     return verdict_meaning(reason);

@@ -317,6 +317,10 @@ static void run_that_measured_nothing_is_in_doubt_once(void **state)
     in.measured_nothing = true;
     in.start_was_missed = true; /* for that reason */
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_START_MISSED);
+    in.interrupted = true;
+    assert_string_equal(
+        verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
+        "nothing-measured: the run was interrupted before a query or message was due");
 }
 
 int main(void)
