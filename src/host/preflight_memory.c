@@ -65,7 +65,9 @@ static void judge_room(struct preflight_line *line, uint64_t each_bytes, const c
 {
     if (line->is == UNKNOWN)
         return;
-    if (line->is < line->needed)
+    if (line->is < line->needed && each_bytes == 0) /* no connection yet, only threads */
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s", limit);
+    else if (line->is < line->needed)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "use fewer connections (about %" PRIu64 " bytes each), or %s",
                            each_bytes, limit);

@@ -88,6 +88,19 @@ static void server_needs_memory_for_its_connections(void **state)
                      10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
 }
 
+static void without_connections_there_are_none_to_omit(void **state)
+{
+    const struct preflight_server ask = {0, 4, true, 64, 4096, false};
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.address_space_bytes = (4ull * 8 << 20) - 1;
+    preflight_server(&p, &host, &ask);
+    assert_string_equal(find(&p, "address space (bytes available)")->fix,
+                        "raise ulimit -v, or use fewer --threads");
+}
+
 /* The server keeps half as much as the client: 4 MiB of up to 512 MiB. */
 static void what_suffices_is_what_no_line_stops(void **state)
 {
@@ -129,6 +142,7 @@ int main(void)
         cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
         cmocka_unit_test(server_elsewhere_needs_no_memory_here),
         cmocka_unit_test(server_needs_memory_for_its_connections),
+        cmocka_unit_test(without_connections_there_are_none_to_omit),
         cmocka_unit_test(what_suffices_is_what_no_line_stops),
     };
 
