@@ -350,6 +350,8 @@ finish() {
 
 # begin [COMMAND...]
 begin() {
+    # without it, ssh sessions and listening ports are not found, and no state is reverted
+    command -v awk >/dev/null || die "cannot find 'awk'"
     choose_state
     [ ! -s "$state.log" ] || note "the last --revert-after failed: see $state.log"
     [ "$mode" != dry-run ] || [ $# -eq 0 ] || die "--dry-run: conflicts with COMMAND, which would run"

@@ -154,6 +154,22 @@ def test_what_is_said_of_the_conntrack_table_is_true():
                    for line in lines), lines)
 
 
+def test_nothing_changes_without_awk():
+    state, without = temp_path("state"), path_without("awk")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        for path in (SERVER, CLIENT):
+            for mode in ("--check", "--dry-run", "--apply", "--revert"):
+                r = script(namespace, path, mode, "--state", state, code=2, env=without)
+                check_equal((r.stdout, r.stderr), ("", f"{os.path.basename(path)}: cannot find 'awk'\n"), mode)
+        check_same(everything(namespace), before, "without awk")
+        script(namespace, SERVER, "--apply", "--state", state)
+        script(namespace, SERVER, "--revert", "--state", state, code=2, env=without)
+        check(os.path.exists(state), "the state remains")
+        script(namespace, SERVER, "--revert", "--state", state)
+        check_same(everything(namespace), before, "after --revert")
+
+
 def test_refused_changes_are_listed_and_all_others_made():
     need_program("mount")
     with Host() as host:
