@@ -23,7 +23,8 @@ END
 Client options:
   --sources LIST --dev IFACE
                     add source addresses to IFACE: 10.0.0.5,10.0.1.1-9,10.0.1.200-10.0.2.5,fd00::1-9; a
-                    block, 10.50.0.0/16, becomes local with one route (best on lo)
+                    block, 10.50.0.0/16, becomes local with one route (best on lo); for an IPv6 block,
+                    net.ipv6.ip_nonlocal_bind becomes 1, too
   --low-port PORT   allow unprivileged programs to bind ports from PORT up
 
 With --source or --sport, tcpclient chooses its ports itself and does not need a wider port range.  For
@@ -39,6 +40,14 @@ want_sources() {
         *) want_address "$item" "$device" ;;
         esac
     done
+}
+
+# A route makes an IPv4 block bindable, but not an IPv6 one.
+has_block6() {
+    for item in $items; do
+        case $item in *:*/*) return 0 ;; esac
+    done
+    return 1
 }
 
 while [ $# -gt 0 ]; do
@@ -75,6 +84,9 @@ else
     want net.ipv4.tcp_timestamps 1 exactly "required by tcp_tw_reuse"
     want net.ipv4.tcp_max_tw_buckets "$connections" at-least "sockets in TIME_WAIT; beyond this TIME_WAIT is cut short"
     want net.ipv4.tcp_max_orphans "$connections" at-least "closed sockets with unsent data; beyond this they are reset"
+    if has_block6; then
+        want net.ipv6.ip_nonlocal_bind 1 exactly "--sources: bind the addresses of an IPv6 block"
+    fi
     want_notrack client
     [ -z "$sources" ] || want_sources
     finish "$@"

@@ -66,7 +66,7 @@ SYSCTLS = {
     "net/ipv4/tcp_moderate_rcvbuf": "1", "net/ipv4/tcp_rmem": "4096\t131072\t6291456", "net/ipv4/tcp_syncookies": "1",
     "net/ipv4/tcp_timestamps": "0", "net/ipv4/tcp_tw_reuse": "2", "net/ipv4/tcp_wmem": "4096\t16384\t4194304",
     "net/ipv4/neigh/default/gc_thresh2": "512", "net/ipv4/neigh/default/gc_thresh3": "1024",
-    "net/ipv6/neigh/default/gc_thresh2": "512", "net/ipv6/neigh/default/gc_thresh3": "1024",
+    "net/ipv6/ip_nonlocal_bind": "0", "net/ipv6/neigh/default/gc_thresh2": "512", "net/ipv6/neigh/default/gc_thresh3": "1024",
     "net/netfilter/nf_conntrack_buckets": "512", "net/netfilter/nf_conntrack_max": "1000",
 }
 OWN = ("proc/sys", "var/lib", "etc/sysctl.d", "etc/security/limits.d", "etc/systemd", "run")  # mount writes to /run

@@ -55,6 +55,23 @@ def test_client_setup_with_sources_applied_twice_and_reverted_leaves_no_trace():
         check_same(everything(namespace), before, "after --revert")
 
 
+def test_connections_may_come_from_a_block_of_either_family():
+    need_program("ip", "sysctl")
+    with Namespace() as namespace:
+        before = everything(namespace)
+        common = ("--connections", "1000", "--state", temp_path("state"))
+        for block, other, target in (("10.50.0.0/30", "10.60.0.1", "127.0.0.1"), ("fd50::/126", "fd60::1", "::1")):
+            script(namespace, CLIENT, "--apply", *common, "--sources", f"{block},{other}", "--dev", "lo")
+            with Server(prefix=namespace.prefix, port=4242):
+                r = run_client("-c", 10, "-t", 0.5, "--source", f"{block},{other}", "--sport", "20000-20001", "-p", 4242, target,
+                               prefix=namespace.prefix)
+            check_equal(r.json and r.json["connections"]["proven"], 10, f"connections from {block} and {other}: {r.err}")
+            nonlocal_bind = value(namespace, "net.ipv6.ip_nonlocal_bind")
+            check_equal(nonlocal_bind, ["1" if ":" in block else "0"], f"ip_nonlocal_bind for {block}")
+            script(namespace, CLIENT, "--revert", *common)
+        check_same(everything(namespace), before, "after --revert")
+
+
 def test_unprivileged_ports_stay_unprivileged():
     need_program("nft", "ip", "sysctl")
     with Namespace() as namespace:
