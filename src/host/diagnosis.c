@@ -209,7 +209,8 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
                            units_format_count(a, in->host->conntrack_used),
                            units_format_count(b, in->host->conntrack_max));
         diagnosis_line_say(
-            line->remedy, "raise it%s, or add a notrack rule (tcpscaler-setup-client --notrack)",
+            line->remedy,
+            "raise it%s, or add a notrack rule (tcpscaler-setup-client --notrack --apply)",
             in->host->conntrack_max_is_of_host ? " on the host, outside of this network namespace"
                                                : "");
         return;

@@ -123,7 +123,7 @@ static void check_conntrack(struct preflight *p, const struct host_limits *host,
         preflight_line_fix(
             line, PREFLIGHT_WARN,
             "if connections are tracked here: sysctl -w net.netfilter.nf_conntrack_max=%" PRIu64
-            "%s, or a notrack rule (tcpscaler-setup-%s --notrack)",
+            "%s, or a notrack rule (tcpscaler-setup-%s --notrack --apply)",
             line->needed,
             host->conntrack_max_is_of_host ? " on the host, outside of this network namespace" : "",
             role);

@@ -16,6 +16,8 @@
 
 enum { LAST_OF_GROUP = 255 };
 
+#define SETUP_SOURCES "tcpscaler-setup-client --sources LIST --dev IFACE --apply"
+
 static bool takes_over_time_wait(const struct host_limits *host)
 {
     return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
@@ -26,8 +28,7 @@ static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
                                   const struct preflight_client *ask, uint64_t n)
 {
     if (!ask->peer_is_here || ask->ipv6)
-        snprintf(text, PREFLIGHT_TEXT_BYTES, "tcpscaler-setup-client --sources adds %s",
-                 n == 1 ? "it" : "them");
+        snprintf(text, PREFLIGHT_TEXT_BYTES, SETUP_SOURCES " adds %s", n == 1 ? "it" : "them");
     else if (n == 1)
         snprintf(text, PREFLIGHT_TEXT_BYTES, "127.0.0.2 needs no setup");
     else if (n < LAST_OF_GROUP - 1)
@@ -94,11 +95,10 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
     line = preflight_line_add_short(p, "source addresses of this host", ask->n_local_addresses,
                                     used < ask->n_addresses ? used : ask->n_addresses);
     if (line != NULL)
-        preflight_line_fix(
-            line, PREFLIGHT_STOP,
-            "%s is not an address of this host: add it (tcpscaler-setup-client --sources), "
-            "or correct --source",
-            ask->foreign_address);
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "%s is not an address of this host: add it (" SETUP_SOURCES
+                           "), or correct --source",
+                           ask->foreign_address);
 }
 
 /* Tuples in TIME_WAIT towards this target. */

@@ -83,7 +83,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(tcp_pages_max), 5009, "net.ipv4.tcp_mem (pages)", PREFLIGHT_WARN,
          "net.ipv4.tcp_mem='2505 3757 5010'"},
         {FACT(conntrack_max), 10006, "net.netfilter.nf_conntrack_max", PREFLIGHT_WARN,
-         "=10007, or a notrack rule (tcpscaler-setup-client --notrack)"},
+         "=10007, or a notrack rule (tcpscaler-setup-client --notrack --apply)"},
         {FACT(time_wait_buckets), 9999, "net.ipv4.tcp_max_tw_buckets", PREFLIGHT_WARN,
          "--close rst"},
         {FACT(orphans_max), 9999, "net.ipv4.tcp_max_orphans", PREFLIGHT_WARN, "--close rst"},
@@ -118,7 +118,7 @@ static void server_is_sent_to_its_own_setup_script(void **state)
     preflight_server(&p, &host, &ask);
     for (unsigned i = 0; i < p.n_lines; i++)
         if (strcmp(p.lines[i].name, "net.netfilter.nf_conntrack_max") == 0) {
-            assert_non_null(strstr(p.lines[i].fix, "(tcpscaler-setup-server --notrack)"));
+            assert_non_null(strstr(p.lines[i].fix, "(tcpscaler-setup-server --notrack --apply)"));
             return;
         }
     fail();

@@ -198,7 +198,8 @@ static void loopback_of_ipv6_has_no_further_addresses(void **state)
     ask.n_tuples = 9999;
     ask.ipv6 = true;
     preflight_client(&p, &host_of_10000, &ask);
-    assert_only(&p, "source tuples", PREFLIGHT_STOP, "tcpscaler-setup-client --sources adds them");
+    assert_only(&p, "source tuples", PREFLIGHT_STOP,
+                "tcpscaler-setup-client --sources LIST --dev IFACE --apply adds them");
 }
 
 static void reset_at_the_end_needs_no_time_wait(void **state)
