@@ -108,10 +108,19 @@ static uint64_t soft_limit(const struct rlimit *limit)
     return limit->rlim_cur != RLIM_INFINITY ? limit->rlim_cur : HOST_LIMITS_UNKNOWN;
 }
 
-/* RLIMIT_NPROC applies neither to root nor with these capabilities, getrlimit(2). */
+/* RLIMIT_NPROC applies neither to root nor with these capabilities, getrlimit(2); in a user
+ * namespace, where others are root, it does (Linux, copy_process()).  "0 0 4294967295": not in one,
+ * see user_namespaces(7). */
 static bool is_exempt_from_nproc(void)
 {
-    return getuid() == 0 || has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_RESOURCE);
+    static const char map[] = "/proc/self/uid_map";
+    const uint64_t outside = proc_number(map, "", 1), n = proc_number(map, "", 2);
+    const bool is_root_outside = outside == 0 || outside == PROC_NUMBER_UNKNOWN;
+
+    if (getuid() == 0)
+        return is_root_outside;
+    return is_root_outside && n >= UINT32_MAX &&
+           (has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_RESOURCE));
 }
 
 static void read_user_threads(struct host_limits *host, uint64_t user)

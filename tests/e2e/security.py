@@ -247,8 +247,8 @@ def test_server_does_not_start_if_the_user_cannot_be_changed_for_good():
                     prefix=["setpriv", "--groups", "1,2", *DENY, call, "--"])
 
 
-def plan_of_threads(n_threads, *arguments):
-    r = subprocess.run(["prlimit", "--nproc=3:", TCPSERVER, "--threads", str(n_threads), "--plan", *arguments],
+def plan_of_threads(n_threads, *arguments, prefix=()):
+    r = subprocess.run([*prefix, "prlimit", "--nproc=3:", TCPSERVER, "--threads", str(n_threads), "--plan", *arguments],
                        capture_output=True, text=True, timeout=HANGS_S)
     return r.returncode, "threads of this user" in r.stdout
 
@@ -258,6 +258,19 @@ def test_plan_has_the_limit_on_threads_of_the_user_to_come():
     need_program("prlimit")
     check_equal(plan_of_threads(8, "--user", "nobody"), (2, True), "8 threads of nobody, who may have 3")
     check_equal(plan_of_threads(8), (0, False), "the control: root may have any number")
+
+
+def test_plan_has_the_limit_on_threads_of_root_in_a_user_namespace():
+    """As in a container without root: to the host, it is any user."""
+    need_root()
+    need_program("setpriv", "unshare", "prlimit")
+    prefix = ["setpriv", "--reuid", str(NOBODY), "--clear-groups", "unshare", "--user", "--map-root-user"]
+    r = run_command([*prefix, "id", "-u"])
+    if r.returncode != 0:
+        skip(f"no user namespaces here: {r.stderr.strip()}")
+    check_equal(r.stdout, "0\n", "the user in the namespace")
+    check_equal(plan_of_threads(8, prefix=prefix), (2, True), "8 threads, of which it may have 3")
+    start_fails("--threads", "8", "--force", contains="cannot start thread", prefix=[*prefix, "prlimit", "--nproc=3:"])
 
 
 if __name__ == "__main__":
