@@ -7,11 +7,14 @@
 #include "host/proc_number.h"
 #include "host/user_threads.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,12 +210,27 @@ static bool is_read_only(const char *sysctl)
     return stat(path, &about) == 0 && (about.st_mode & S_IWUSR) == 0;
 }
 
+/* Tries it: the capability counts only in the user namespace to which the network belongs. */
+static bool may_bind_privileged(void)
+{
+    const struct sockaddr_in lowest = {.sin_family = AF_INET, .sin_port = htons(1)};
+    bool is_permitted = has_capability(CAP_NET_BIND_SERVICE);
+    const int fd = is_permitted ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+
+    if (fd < 0)
+        return is_permitted;
+    if (bind(fd, (const struct sockaddr *)&lowest, sizeof lowest) != 0)
+        is_permitted = errno != EACCES && errno != EPERM;
+    close(fd);
+    return is_permitted;
+}
+
 static void read_tcp(struct host_limits *host)
 {
     host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
     host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
     host->first_unprivileged_port = read_sysctl("net/ipv4/ip_unprivileged_port_start", 0);
-    host->may_bind_privileged = has_capability(CAP_NET_BIND_SERVICE);
+    host->may_bind_privileged = may_bind_privileged();
     host->sockets_in_time_wait = proc_number_named("/proc/net/sockstat", "TCP:", " tw ");
     host->time_wait_buckets = read_sysctl("net/ipv4/tcp_max_tw_buckets", 0);
     host->orphans_max = read_sysctl("net/ipv4/tcp_max_orphans", 0);

@@ -172,6 +172,13 @@ def test_privileged_port_is_refused_before_the_run():
     r = run_command([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], user=65534, cwd="/")
     check_equal(r.returncode, 2, f"exit code; stderr: {r.stderr}")
     check("ip_unprivileged_port_start=500" in r.stderr, r.stderr)
+    root_of_a_container = ["unshare", "--user", "--map-root-user"]  # with the host's network
+    if subprocess.run([*root_of_a_container, "true"], user=65534, capture_output=True).returncode == 0:
+        r = run_command([*root_of_a_container, program, "-c", "10", "--sport", "500-600", "127.0.0.1"], user=65534, cwd="/")
+        check_equal((r.returncode, "ip_unprivileged_port_start=500" in r.stderr), (2, True), f"in a user namespace: {r.stderr}")
+        r = run_command([*root_of_a_container, "--net", program, "--plan", "-c", "10", "--sport", "500-600", "127.0.0.1"],
+                        user=65534, cwd="/")
+        check_equal(r.returncode, 0, f"the control: with a network of its own: {r.stdout}{r.stderr}")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 10, "--sport", "500-520", "-t", 1, "127.0.0.1")
     check_equal(r.json["connections"]["proven"], 10, "root may")
