@@ -53,8 +53,8 @@ uint64_t client_workers_gauge(const struct client_workers *workers, size_t offse
 void client_workers_tally(const struct client_workers *workers, struct tally *into);
 void client_workers_class_tallies(const struct client_workers *workers, struct class_tally *into);
 
-/* Returns the number of connections that failed because of this host: no port, no memory, no route,
- * ...; not those that a firewall or router in the network rejected. */
+/* Returns the number of connections that failed because of this host: no port, no memory, no
+ * route, a source address that is not local, ... */
 uint64_t client_workers_own_failures(const struct tally *t);
 
 /* Fills in the connections of a result so far. */

@@ -34,6 +34,8 @@
     X(WATCHES, "epoll limit",                                                                      \
       "raise fs.epoll.max_user_watches: all processes of the user share it")                       \
     X(REFUSED, "refused", "nothing listens on that port, or a firewall rejects the connection")    \
+    X(ROUTE, "no route",                                                                           \
+      "check this host's routes (ip route get ADDRESS), and that its link is up")                  \
     X(UNREACHABLE, "unreachable",                                                                  \
       "check the routes, the firewall and that the source address is local")                       \
     X(PERMISSION, "not permitted",                                                                 \
@@ -80,7 +82,7 @@ const char *outcome_remedy(enum outcome_reason reason); /* NULL when nothing is 
  * `ss -K` on this host) are "reset"; ENOBUFS and ENOMEM are "no memory"; ENOSPC, of epoll_ctl(2),
  * is "epoll limit".  Everything unknown is REASON_OTHER. Note: bind() to an address that is not
  * local also fails with EADDRNOTAVAIL; the caller, who knows the phase, turns that into
- * REASON_UNREACHABLE. */
+ * REASON_UNREACHABLE, and REASON_UNREACHABLE of connect(2) itself into REASON_ROUTE. */
 enum outcome_reason outcome_reason_of_errno(int error);
 
 #endif

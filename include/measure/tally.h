@@ -86,8 +86,6 @@ struct tally {
         tally_count
             needless_retransmits; /* spurious retransmits: the peer had the segment already */
         tally_count opening_retransmits; /* of the others, those before the first answer */
-        tally_count denied_here; /* unreachable or not permitted: a call failed on this host,
-                                  * without a message from the network */
         tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     } connections;
     struct tally_queries queries[TALLY_N_CLASSES];

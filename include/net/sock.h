@@ -55,7 +55,7 @@ struct sock_connect_options {
 /* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel selects both).  Returns
  * the socket, connecting or, as UDP sockets are, already connected; or -1 with errno and the phase
  * and reason in *failed.  A tuple in use fails in PHASE_BIND or PHASE_CONNECT with REASON_PORTS:
- * the caller tries the next one. */
+ * the caller tries the next one.  REASON_ROUTE: this host has no route, so nothing was sent. */
 int sock_connect(const struct sock_address *target, const struct srcplan_tuple *source,
                  const struct sock_connect_options *options, struct outcome *failed);
 

@@ -84,9 +84,10 @@ static bool first_window_has_settled(const struct client_worker *w)
 
 uint64_t client_workers_own_failures(const struct tally *t)
 {
-    static const enum outcome_reason own[] = {REASON_PORTS, REASON_FDS, REASON_MEMORY,
-                                              REASON_WATCHES, REASON_SELF};
-    uint64_t n = tally_get(&t->connections.denied_here);
+    static const enum outcome_reason own[] = {REASON_PORTS,   REASON_FDS,        REASON_MEMORY,
+                                              REASON_WATCHES, REASON_PERMISSION, REASON_ROUTE,
+                                              REASON_SELF};
+    uint64_t n = tally_get(&t->connections.ended[PHASE_BIND][REASON_UNREACHABLE]);
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         n += tally_connections_by_reason(t, own[i]);

@@ -198,6 +198,14 @@ static void set_options(int fd, const struct sock_connect_options *options)
         (void)set_stamps(fd);
 }
 
+/* What connect(2) itself returns comes from this host; nobody else has seen a packet yet. */
+static struct outcome connect_failed(int error)
+{
+    const enum outcome_reason reason = outcome_reason_of_errno(error);
+
+    return (struct outcome){PHASE_CONNECT, reason == REASON_UNREACHABLE ? REASON_ROUTE : reason};
+}
+
 /* A UDP socket for which the kernel finds no port fails with EAGAIN. */
 static int connect_error(int error, const struct sock_connect_options *options)
 {
@@ -221,7 +229,7 @@ int sock_connect(const struct sock_address *target, const struct srcplan_tuple *
     if (connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 &&
         errno != EINPROGRESS) {
         errno = connect_error(errno, options);
-        *failed = (struct outcome){PHASE_CONNECT, outcome_reason_of_errno(errno)};
+        *failed = connect_failed(errno);
         return close_failed(fd);
     }
     return fd;

@@ -120,6 +120,29 @@ def test_missing_server_is_reported():
     check(r.seconds < 100, "it does not wait for a load that cannot be")
 
 
+def run_without_connection(n, target):
+    """Eight clients that connect on demand, and must not lose a query."""
+    r = Client("-c", 8, "-r", 20, "-t", 3, "--drain", "10s", "--on-demand", "--assert", "lost=0", target, prefix=n.prefix).wait()
+    check_conservation(r)
+    check_equal(r.json["queries"]["answered"], 0, "answered")
+    return list(r.json["connections"]["outcomes"]), r.json["goals"][0]["result"], r.code
+
+
+def test_firewall_that_rejects_is_no_failure_of_this_host():
+    with Namespace() as n:
+        n.drop("tcp dport 4242 meta nfproto ipv4", "reject with icmp type host-unreachable")
+        n.drop("tcp dport 4242 meta nfproto ipv6", "reject with icmpv6 type admin-prohibited")
+        for target in ("127.0.0.1", "::1"):
+            check_equal(run_without_connection(n, target), (["connect/unreachable"], "missed", 1), target)
+
+
+def test_missing_route_is_a_failure_of_this_host():
+    with Namespace() as n:
+        n.run("ip", "route", "add", "unreachable", "198.51.100.0/24")
+        for target in ("192.0.2.1", "198.51.100.1"):
+            check_equal(run_without_connection(n, target), (["connect/no route"], "undecided", 3), target)
+
+
 def test_loss_probes_to_a_stalled_server_are_not_lost_segments():
     """The server's kernel has received them and acknowledges late; until then TCP sends loss probes."""
     server = FaultServer("--stall-every", 1, "--stall-for", 370)

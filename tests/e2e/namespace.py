@@ -39,12 +39,12 @@ class Namespace:
                 os.kill(int(pid), signal.SIGKILL)
         self.run_outside("ip", "netns", "del", self.name)
 
-    def drop(self, which):
-        """Drops and counts the arriving packets that match this expression of nft(8)."""
+    def drop(self, which, verdict="drop"):
+        """Drops and counts the arriving packets that match this expression of nft(8), or does what the verdict says."""
         need_program("nft")
         try:
             self.run("nft", "add table inet loss; add chain inet loss in { type filter hook input priority 0; }; "
-                     f"add rule inet loss in {which} counter drop")
+                     f"add rule inet loss in {which} counter {verdict}")
         except subprocess.CalledProcessError as error:
             skip(f"no nftables here: {error.stderr.strip()}")
 

@@ -142,20 +142,6 @@ static struct client_conn *take_next(struct client_connect *cc)
     return cc->was_again ? take_again(cc) : take_fresh(cc);
 }
 
-/* Later the same errors come from the network: a firewall or router there sent an ICMP message. */
-static void count_denied(struct client_connect *cc, struct outcome failed)
-{
-    if (failed.reason == REASON_UNREACHABLE || failed.reason == REASON_PERMISSION)
-        tally_add(&cc->transport->figures->tally.connections.denied_here, 1);
-}
-
-/* The connection cannot be opened. */
-static void fail(struct client_connect *cc, struct client_conn *c, struct outcome failed, int error)
-{
-    count_denied(cc, failed);
-    client_conn_fail(c, failed, error);
-}
-
 void client_connect_search(struct client_connect *cc, struct client_conn *c)
 {
     static const struct timeval at_once;
@@ -170,7 +156,7 @@ void client_connect_search(struct client_connect *cc, struct client_conn *c)
         client_events_open(c, fd);
     else if (failed.reason != REASON_PORTS || error != EAGAIN ||
              client_wait_start(c, &at_once) != 0)
-        fail(cc, c, failed, error);
+        client_conn_fail(c, failed, error);
 }
 
 void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns)

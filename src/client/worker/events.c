@@ -36,9 +36,16 @@ static int watch(struct client_conn *c, int fd, short what, event_callback_fn ca
     return worker_watch(&c->event, timeout);
 }
 
+/* Once a packet has left, EACCES is an ICMPv6 message from a filter on the path, which ICMP reports
+ * as EHOSTUNREACH; this host's own filter returns EPERM. */
+static enum outcome_reason reason_of(int error)
+{
+    return error == EACCES ? REASON_UNREACHABLE : outcome_reason_of_errno(error);
+}
+
 static void close_failed(struct client_conn *c, enum outcome_phase phase, int error)
 {
-    client_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(error)}, error);
+    client_conn_close(c, (struct outcome){phase, reason_of(error)}, error);
 }
 
 static void done(const struct client_transport *t)
@@ -244,7 +251,7 @@ static bool receive(struct client_conn *c, int fd)
         const enum outcome_phase phase =
             c->state == CLIENT_CONN_SECURING ? PHASE_TLS : PHASE_RECEIVE;
 
-        client_conn_close(c, (struct outcome){phase, outcome_reason_of_errno(errno)}, errno);
+        close_failed(c, phase, errno);
     }
     return false;
 }
@@ -285,10 +292,7 @@ static void receive_rest(struct client_conn *c, int fd)
 static void datagrams_broken(struct client_conn *c, enum outcome_phase phase, int error)
 {
     client_udp_receive_rest(c, event_get_fd(&c->event));
-    client_conn_close(c,
-                      (struct outcome){error == ECONNREFUSED ? PHASE_RECEIVE : phase,
-                                       outcome_reason_of_errno(error)},
-                      error);
+    close_failed(c, error == ECONNREFUSED ? PHASE_RECEIVE : phase, error);
 }
 
 void client_events_broken(struct client_conn *c, int error)
