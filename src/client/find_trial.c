@@ -117,6 +117,8 @@ static void fill_connecting(const struct client_find *f, struct client_find_tria
 {
     t->live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
     t->figures.n_not_opened = n_not_opened(f, now);
+    t->n_without_port = tally_connections_by_reason(now, REASON_PORTS) -
+                        tally_connections_by_reason(&f->before, REASON_PORTS);
     t->syn_retransmits =
         since(&now->connections.syn_retransmits, &f->before.connections.syn_retransmits);
     t->overflows = host_counters_delta(overflows_so_far(f), f->overflows_before);

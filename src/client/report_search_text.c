@@ -109,6 +109,7 @@ static void print_bound(FILE *out, const struct client_find *f)
 
     switch (client_find_bound(f, &e)) {
     case CLIENT_FIND_BY_PORTS:
+    case CLIENT_FIND_BY_OPENING:
         fprintf(out,
                 "             %s %s could not be opened on this host (see the connection outcomes)",
                 units_format_count(n, e.n_not_opened),

@@ -83,7 +83,10 @@ static void first_cause_on_the_way_to_the_server_is_named(void **state)
     assert_string_equal(client_find_bound_name(&f), "syns-lost");
     t->overflows = 1;
     assert_string_equal(client_find_bound_name(&f), "accept-queue");
-    t->figures.n_not_opened = 1;
+    t->figures.n_not_opened = 5;
+    t->n_without_port = 2;
+    assert_string_equal(client_find_bound_name(&f), "not-opened");
+    t->n_without_port = 3;
     assert_string_equal(client_find_bound_name(&f), "ports");
 }
 
@@ -99,7 +102,7 @@ static void missing_connections_are_not_this_hosts_limit(void **state)
     assert_true(client_find_lacks_connections(&f));
     assert_string_equal(client_find_bound_name(&f), "server");
     f.trials[0].figures.n_not_opened = 1;
-    assert_string_equal(client_find_bound_name(&f), "ports");
+    assert_string_equal(client_find_bound_name(&f), "not-opened");
 }
 
 static void failed_confirmations_decide_if_they_ended_the_search(void **state)
