@@ -10,6 +10,7 @@
 #include "client/report.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 struct client_page {
     char tcpreport[PATH_MAX];
@@ -22,10 +23,11 @@ struct client_page {
  * read again: "-" and pipes.  Returns 0, or -1 after one line on stderr. */
 int client_page_prepare(struct client_page *p, const char *hlog, const char *connections);
 
-/* Writes the page to fd, after the log and the connections have been written and closed.  Returns
- * 0, or -1 after a line on stderr. */
+/* Writes the page to fd, after the log and the connections have been written and closed.
+ * was_requested: a request to stop (base/shutdown.h) has ended the run; without that, a request
+ * ends tcpreport, also one made since.  Returns 0, or -1 after a line on stderr. */
 int client_page_write(const struct client_page *p, int fd, const struct report_about *about,
-                      const struct client_result *result);
+                      const struct client_result *result, bool was_requested);
 
 /* Removes the directory. */
 void client_page_free(struct client_page *p);

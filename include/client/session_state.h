@@ -12,6 +12,8 @@
 #include "measure/server_cost.h"
 #include "net/control_socket.h"
 
+#include <stdbool.h>
+
 struct client_session {
     /* Set by the caller before it calls any of these functions. */
     char *const *command; /* argv */
@@ -25,6 +27,7 @@ struct client_session {
     struct watch_thread watch;
     struct server_cost cost;
     struct client_page page;
+    bool was_stopped; /* by a signal, before the run had ended */
 };
 
 #define CLIENT_SESSION_INIT                                                                        \

@@ -176,11 +176,11 @@ static bool is_file(const char *path)
     return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
 }
 
-/* Waits for tcpreport to end; a request to stop kills it.  Returns 0, or -1 with errno. */
-static int await(pid_t pid, int *status)
+/* Waits for tcpreport to end; a request to stop kills it, but not the one that ended the run.
+ * Returns 0, or -1 with errno. */
+static int await(pid_t pid, bool was_requested, int *status)
 {
     static const struct timespec pause = {.tv_nsec = 10 * 1000000L};
-    const bool was_requested = shutdown_was_requested();
     pid_t ended;
 
     while ((ended = waitpid(pid, status, WNOHANG)) != pid) {
@@ -193,7 +193,7 @@ static int await(pid_t pid, int *status)
     return 0;
 }
 
-static int run_tcpreport(const struct client_page *p, int fd)
+static int run_tcpreport(const struct client_page *p, int fd, bool was_requested)
 {
     static const char *const names[N_INPUTS] = {RESULT, LOG, CONNECTIONS};
     char paths[N_INPUTS][PATH_MAX];
@@ -210,7 +210,7 @@ static int run_tcpreport(const struct client_page *p, int fd)
     error = spawn(p, &pid, arguments, fd);
     if (error != 0)
         return log_error("--report: cannot start '%s': %s", p->tcpreport, strerror(error));
-    if (await(pid, &status) != 0)
+    if (await(pid, was_requested, &status) != 0)
         return log_error("--report: cannot wait for tcpreport: %s", strerror(errno));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return log_error("--report: tcpreport failed");
@@ -218,7 +218,7 @@ static int run_tcpreport(const struct client_page *p, int fd)
 }
 
 int client_page_write(const struct client_page *p, int fd, const struct report_about *about,
-                      const struct client_result *result)
+                      const struct client_result *result, bool was_requested)
 {
-    return write_result(p, about, result) == 0 ? run_tcpreport(p, fd) : -1;
+    return write_result(p, about, result) == 0 ? run_tcpreport(p, fd, was_requested) : -1;
 }

@@ -242,7 +242,8 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         rows_close(s->plan.config.rows, &result->rows);
         result->has_rows = true;
     }
-    result->interrupted |= shutdown_was_requested();
+    s->was_stopped = shutdown_was_requested();
+    result->interrupted |= s->was_stopped;
     return failed;
 }
 

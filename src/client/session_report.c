@@ -66,7 +66,7 @@ static int write_page(struct client_session *s, const struct report_about *about
     fd = output_fd(page);
     if (fd < 0)
         log_error("--report: cannot write '%s': %s", page->name, strerror(errno));
-    if (fd >= 0 && client_page_write(&s->page, fd, about, result) == 0)
+    if (fd >= 0 && client_page_write(&s->page, fd, about, result, s->was_stopped) == 0)
         return output_close(page);
     output_abandon(page);
     return -1;
