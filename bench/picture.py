@@ -7,7 +7,7 @@ import subprocess
 def draw(path, size, script):
     """Writes a PNG of size "WIDTH,HEIGHT" and prints where it is, or why there is none. Returns False if gnuplot failed; if it is not
     installed, the picture is skipped."""
-    head = f'set terminal pngcairo size {size} font "sans,11"; set output "{path}"\n'
+    head = f'set terminal pngcairo size {size} font "sans,10"; set output "{path}"\n'
     try:
         done = subprocess.run(["gnuplot", "-"], input=head + script, capture_output=True, text=True)
     except FileNotFoundError:
