@@ -104,7 +104,7 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
     }
     plot_time_axis(out, form, metric);
     plot_script_extent(out, 'y', &times);
-    if (has_point) /* not on the frame, which hides it in characters */
+    if (has_point) /* beside the frame, not on it */
         fprintf(out, "set xrange [0.9:%s]\n", has_curve ? "*" : "10");
     fputs("set logscale x\nset xlabel 'percentile'\n"
           "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "

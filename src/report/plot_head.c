@@ -23,7 +23,9 @@ void plot_head(FILE *out, enum plot_form form, const char *title)
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         fprintf(out, "set linetype %zu lc rgb '#%s' lw 2 pt 7 ps 1\n", i + 1, colours[i]);
     fprintf(out, "set linetype cycle %zu\n", sizeof colours / sizeof *colours);
-    if (form != PLOT_TERM)
+    if (form == PLOT_TERM) /* in front, the characters of the frame would hide the points on it */
+        fputs("set border back\n", out);
+    else
         fputs("set grid lt 1 lw 1 lc rgb '#d8d8d8'\nset border lc rgb '#777777'\n"
               "set tics textcolor rgb 'black'\n",
               out);

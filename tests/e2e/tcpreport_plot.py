@@ -65,9 +65,15 @@ def check_picture(path, axes):
 
 
 def marks_of(drawn):
-    """What stands for data in the frame of a picture made of characters; its legend is below the frame."""
-    frame = re.split(r"^.*\+-+\+.*$", drawn, flags=re.M)[1]
-    return re.sub(r"[^*#$@&A-Z]", "", re.sub(r"^[^|]*\|", "", frame, flags=re.M))
+    """What stands for data in the frame of a picture made of characters, or on it."""
+    rows = [line for line in drawn.splitlines() if "|" in line or "---" in line]
+    left = min(row.index("|") for row in rows if "|" in row)
+    return re.sub(r"[^*#$@&A-Z]", "", "".join(row[left:] for row in rows))
+
+
+def with_length(hlog, length_s):
+    """The lines of a log, all intervals of this length."""
+    return re.sub(r"^((?:Tag=\w+,)?[\d.]+),[\d.]+,", rf"\g<1>,{length_s:.3f},", hlog, flags=re.M)
 
 
 def test_plot_draws_every_picture():
@@ -124,6 +130,19 @@ def test_a_single_value_is_drawn():
     r = report("html", "-o", f"{directory}/page.html", *files)
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
     check("No curve: there is only one value." in read_text(f"{directory}/page.html"), "why there is no curve")
+
+
+def test_value_on_the_frame_is_drawn():
+    """The middle of an interval of two seconds is the end of the axis."""
+    need_program("gnuplot")
+    directory = temp_directory()
+    runs_of(directory, ["-r", 1, "-t", "100ms", "--arrival", "constant"])
+    log = f"{directory}/0.hlog"
+    for length_s in (2, 0.36, 0.37):
+        write_text(log, with_length(read_text(log), length_s))
+        check_equal(read_text(log).count(f",{length_s:.3f},"), 5, "intervals")
+        drawn = report("plot", "--kind", "time", "--term", log).stdout
+        check(marks_of(drawn), f"a mark in {drawn}")
 
 
 def test_bound_of_trials_without_a_p99_is_drawn():
