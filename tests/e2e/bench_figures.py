@@ -182,6 +182,7 @@ def test_cpu_time_is_judged_only_where_the_programs_are_not_saturated():
 
 def test_end_of_the_ladder_is_a_bound():
     compare = program("compare")
+    compare.LADDER_KQPS = 1000, 2800, 4000
     for ours, theirs, is_met, ratio in ((4000, 4000, compare_targets.UNKNOWN, "-"), (2800, 4000, False, "<= 0.70"),
                                         (4000, 2800, True, ">= 1.43"), (1000, 1000, True, "1.00")):
         found = case("limit over 5 connections", floor=compare.of_ladder(theirs), tcpclient=compare.of_ladder(ours))
