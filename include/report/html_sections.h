@@ -5,7 +5,7 @@
 #define TCPSCALER_REPORT_HTML_SECTIONS_H
 
 #include "report/metrics.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef TCPSCALER_REPORT_MISMATCH_H
 #define TCPSCALER_REPORT_MISMATCH_H
 
-#include "report/recording.h"
+#include "report/recordings.h"
 
 /* Gets a line of text without an end of line. */
 typedef void mismatch_say(void *context, const char *text);

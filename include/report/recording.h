@@ -25,32 +25,24 @@ struct recording {
     bool has_rows;                        /* rows were read ... */
     uint64_t n_query_rows, n_answer_rows; /* ... with these counts */
     bool has_connections;                 /* --connections-out was read */
-    bool has_bad_file;                    /* only while they are loaded */
+    bool has_bad_file;                    /* only in recordings.c, while it loads */
     struct connections connections;       /* of --connections-out; empty: no such file */
 };
 
-struct recordings {
-    struct recording *items; /* in the order of the files */
-    size_t n;
-};
+/* Reads one more of its files; the content of the file determines its type.  Returns 0; or -1 after
+ * one line on stderr if the file cannot be read, is truncated, has an unknown format, or is the
+ * second of its kind. */
+int recording_read(struct recording *r, const char *path);
 
-/* Reads the files; files that share a name except for the extension belong to one run.  The content
- * of a file determines its type.  Returns 0; or -1 after one line about the first file that cannot
- * be read, is truncated, has an unknown format, or does not match the others of its run.  Free in
- * either case. */
-int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
-
-/* Likewise, but leaves out each run that has such a file, after a line about the file and one about
- * the run.  Returns 0, or -1 after one line if out of memory. */
-int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths);
-void recordings_free(struct recordings *all);
-
-/* Gets the intervals of all logs, sorted.  Returns 0, or -1 if out of memory.  Free the timeline in
- * either case. */
-int recordings_timeline(const struct recordings *all, struct timeline *timeline);
+/* After the last file: adds the statistics of the result, if there is one.  Returns 0, or -1 after
+ * one line on stderr if the values are not those that the result counts. */
+int recording_learn(struct recording *r);
 
 /* The statistics of a metric, from the result if there is one, otherwise from the values.  False:
  * unknown. */
 bool recording_latency(struct recording *r, const char *metric, struct latency *l);
+
+/* Frees all but the recording itself. */
+void recording_free(struct recording *r);
 
 #endif

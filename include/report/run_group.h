@@ -4,7 +4,7 @@
 #ifndef TCPSCALER_REPORT_RUN_GROUP_H
 #define TCPSCALER_REPORT_RUN_GROUP_H
 
-#include "report/recording.h"
+#include "report/recordings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "report/html_page.h"
 #include "report/html_sections.h"
 #include "report/opts.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 #include "report/total.h"

@@ -11,7 +11,7 @@
 #include "report/mismatch.h"
 #include "report/opts.h"
 #include "report/plain.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 #include "report/total.h"

@@ -7,7 +7,7 @@
 #include "report/gnuplot.h"
 #include "report/opts.h"
 #include "report/plot.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "report/goal_line.h"
 #include "report/opts.h"
 #include "report/plain.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 #include "report/search_report.h"

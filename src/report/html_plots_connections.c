@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "report/html_plots_axes.h"
 #include "report/plot_script.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 
 /* Of all curves of a picture. */
 enum { ALL_POINTS = 1000 };

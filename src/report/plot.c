@@ -6,7 +6,7 @@
 #include "report/plot_script.h"
 #include "report/plot_search.h"
 #include "report/plot_sweep.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 

@@ -3,7 +3,7 @@
 #include "report/plot_head.h"
 
 #include "report/plot_script.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "report/plot_script.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 
 #include <stddef.h>

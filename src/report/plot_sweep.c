@@ -3,7 +3,7 @@
 #include "report/plot_sweep.h"
 
 #include "report/plot_script.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 

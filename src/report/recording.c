@@ -19,7 +19,7 @@
 
 enum { RESULT_MOST_MIB = 64 };
 
-/* --- the kinds of files; the first line is read --- */
+/* --- the kinds of files; the first line has been read --- */
 
 /* A file that was cut ends within a line. */
 static bool is_whole(const struct lines *l)
@@ -183,7 +183,7 @@ static int read_lines(struct recording *r, struct lines *l)
                      l->path);
 }
 
-static int read_file(struct recording *r, const char *path)
+int recording_read(struct recording *r, const char *path)
 {
     struct lines l;
     const int status = lines_open(&l, path) != 0 ? -1 : read_lines(r, &l);
@@ -192,51 +192,7 @@ static int read_file(struct recording *r, const char *path)
     return status;
 }
 
-/* --- runs --- */
-
-static size_t stem_length(const char *path)
-{
-    static const char *const endings[] = {".json", ".hlog", ".csv"};
-    const size_t n = strlen(path);
-
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t n_ending = strlen(endings[i]);
-
-        if (n > n_ending && strcmp(path + n - n_ending, endings[i]) == 0)
-            return n - n_ending;
-    }
-    return n;
-}
-
-/* The directory of a file, however it is written; as it is written if that cannot be found out, as
- * for a file that does not exist.  NULL: out of memory. */
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *written = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    char *found = written != NULL ? realpath(written, NULL) : NULL;
-
-    if (found == NULL)
-        return written;
-    free(written);
-    return found;
-}
-
-/* The run of this name, created if needed.  NULL: out of memory. */
-static struct recording *run_of(struct recordings *all, const char *path)
-{
-    const size_t n = stem_length(path);
-    struct recording *r;
-
-    for (size_t i = 0; i < all->n; i++)
-        if (strlen(all->items[i].name) == n && strncmp(all->items[i].name, path, n) == 0)
-            return &all->items[i];
-    r = &all->items[all->n];
-    all->n++;
-    r->name = strndup(path, n);
-    r->directory = directory_of(path);
-    return r->name != NULL && r->directory != NULL ? r : NULL;
-}
+/* --- the result's statistics --- */
 
 struct learning {
     struct recording *recording;
@@ -298,98 +254,13 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
                       r->name, n, name, l->count);
 }
 
-/* Adds the statistics of a result, if there is one.  Returns 0, or -1 after one line on stderr. */
-static int learn(struct recording *r)
+int recording_learn(struct recording *r)
 {
     struct learning learning = {.recording = r};
 
     if (r->result != NULL)
         result_each_metric(r->result, add_statistics, &learning);
     return learning.status;
-}
-
-/* Ends at the first bad file, or marks the runs that have one.  Returns 0 or -1. */
-static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad)
-{
-    all->n = 0;
-    all->items = calloc(n_paths, sizeof *all->items);
-    if (all->items == NULL)
-        return log_error("out of memory");
-    for (size_t i = 0; i < n_paths; i++) {
-        struct recording *r = run_of(all, paths[i]);
-
-        if (r == NULL)
-            return log_error("out of memory");
-        if (read_file(r, paths[i]) != 0)
-            r->has_bad_file = true;
-        if (r->has_bad_file && ends_at_bad)
-            return -1;
-    }
-    for (size_t i = 0; i < all->n; i++) {
-        struct recording *r = &all->items[i];
-
-        if (!r->has_bad_file && learn(r) != 0)
-            r->has_bad_file = true;
-        if (r->has_bad_file && ends_at_bad)
-            return -1;
-    }
-    return 0;
-}
-
-int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
-{
-    return load(all, paths, n_paths, true);
-}
-
-static void free_recording(struct recording *r)
-{
-    free(r->name);
-    free(r->directory);
-    result_free(r->result);
-    metrics_free(&r->metrics);
-    timeline_free(&r->timeline);
-    connections_free(&r->connections);
-}
-
-int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths)
-{
-    size_t n_good = 0;
-
-    if (load(all, paths, n_paths, false) != 0)
-        return -1;
-    for (size_t i = 0; i < all->n; i++) {
-        struct recording *r = &all->items[i];
-
-        if (r->has_bad_file) {
-            log_error("ignored: %s has a bad file", r->name);
-            free_recording(r);
-        } else {
-            if (n_good < i)
-                all->items[n_good] = *r;
-            n_good++;
-        }
-    }
-    all->n = n_good;
-    return 0;
-}
-
-void recordings_free(struct recordings *all)
-{
-    for (size_t i = 0; i < all->n; i++)
-        free_recording(&all->items[i]);
-    free(all->items);
-    *all = (struct recordings){0};
-}
-
-int recordings_timeline(const struct recordings *all, struct timeline *timeline)
-{
-    int status = 0;
-
-    *timeline = (struct timeline){0};
-    for (size_t i = 0; status == 0 && i < all->n; i++)
-        status = timeline_join(timeline, &all->items[i].timeline, (uint32_t)i);
-    timeline_sort(timeline);
-    return status;
 }
 
 bool recording_latency(struct recording *r, const char *metric, struct latency *l)
@@ -402,4 +273,14 @@ bool recording_latency(struct recording *r, const char *metric, struct latency *
         return false;
     metrics_latency(m, l);
     return true;
+}
+
+void recording_free(struct recording *r)
+{
+    free(r->name);
+    free(r->directory);
+    result_free(r->result);
+    metrics_free(&r->metrics);
+    timeline_free(&r->timeline);
+    connections_free(&r->connections);
 }

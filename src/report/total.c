@@ -7,7 +7,7 @@
 #include "measure/latency_report.h"
 #include "measure/result_json.h"
 #include "report/merge.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 

@@ -4,7 +4,7 @@
  * line on stderr, or their contents are consistent. */
 #include "base/log.h"
 #include "file.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 #include "report/result.h"
 
 #include <string.h>

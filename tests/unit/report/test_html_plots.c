@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * test_html_plots: the data in the scripts; gaps where nothing is known, and only there. */
 #include "report/html_plots.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 
 #include "print_steps.h"
-#include "report/recording.h"
 
 #include <json-c/json.h>
 #include <setjmp.h>

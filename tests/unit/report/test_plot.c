@@ -4,7 +4,7 @@
 
 #include "interval_steps.h"
 #include "measure/hlog.h"
-#include "report/recording.h"
+#include "report/recordings.h"
 
 #include <json-c/json.h>
 #include <setjmp.h>

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * recordings: see report/recordings.h. */
+#include "report/recordings.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t stem_length(const char *path)
+{
+    static const char *const endings[] = {".json", ".hlog", ".csv"};
+    const size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n_ending = strlen(endings[i]);
+
+        if (n > n_ending && strcmp(path + n - n_ending, endings[i]) == 0)
+            return n - n_ending;
+    }
+    return n;
+}
+
+/* The directory of a file, however it is written; as it is written if that cannot be found out, as
+ * for a file that does not exist.  NULL: out of memory. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *written = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *found = written != NULL ? realpath(written, NULL) : NULL;
+
+    if (found == NULL)
+        return written;
+    free(written);
+    return found;
+}
+
+/* The run of this name, created if needed.  NULL: out of memory. */
+static struct recording *run_of(struct recordings *all, const char *path)
+{
+    const size_t n = stem_length(path);
+    struct recording *r;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (strlen(all->items[i].name) == n && strncmp(all->items[i].name, path, n) == 0)
+            return &all->items[i];
+    r = &all->items[all->n];
+    all->n++;
+    r->name = strndup(path, n);
+    r->directory = directory_of(path);
+    return r->name != NULL && r->directory != NULL ? r : NULL;
+}
+
+/* Ends at the first bad file, or marks the runs that have one.  Returns 0 or -1. */
+static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad)
+{
+    all->n = 0;
+    all->items = calloc(n_paths, sizeof *all->items);
+    if (all->items == NULL)
+        return log_error("out of memory");
+    for (size_t i = 0; i < n_paths; i++) {
+        struct recording *r = run_of(all, paths[i]);
+
+        if (r == NULL)
+            return log_error("out of memory");
+        if (recording_read(r, paths[i]) != 0)
+            r->has_bad_file = true;
+        if (r->has_bad_file && ends_at_bad)
+            return -1;
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct recording *r = &all->items[i];
+
+        if (!r->has_bad_file && recording_learn(r) != 0)
+            r->has_bad_file = true;
+        if (r->has_bad_file && ends_at_bad)
+            return -1;
+    }
+    return 0;
+}
+
+int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
+{
+    return load(all, paths, n_paths, true);
+}
+
+int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths)
+{
+    size_t n_good = 0;
+
+    if (load(all, paths, n_paths, false) != 0)
+        return -1;
+    for (size_t i = 0; i < all->n; i++) {
+        struct recording *r = &all->items[i];
+
+        if (r->has_bad_file) {
+            log_error("ignored: %s has a bad file", r->name);
+            recording_free(r);
+        } else {
+            if (n_good < i)
+                all->items[n_good] = *r;
+            n_good++;
+        }
+    }
+    all->n = n_good;
+    return 0;
+}
+
+void recordings_free(struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        recording_free(&all->items[i]);
+    free(all->items);
+    *all = (struct recordings){0};
+}
+
+int recordings_timeline(const struct recordings *all, struct timeline *timeline)
+{
+    int status = 0;
+
+    *timeline = (struct timeline){0};
+    for (size_t i = 0; status == 0 && i < all->n; i++)
+        status = timeline_join(timeline, &all->items[i].timeline, (uint32_t)i);
+    timeline_sort(timeline);
+    return status;
+}
