@@ -32,7 +32,7 @@ trap 'exit 143' TERM HUP
 failed=0
 for test in "$@"; do
     case $test in
-    base/units | config/options) leaks=no ;;
+    base/units | config/options_value) leaks=no ;;
     *) leaks=full ;;
     esac
     status=0

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * options: a table with one row per option, the settings that rows fill, and where each was given.
+ * options: a table with one row per option, and where each was given.
  *
- * Parsing (config/options_parse.h), --help (config/options_help.h), --print-config
- * (config/options_config.h) and the tests of the man pages use the same rows. */
+ * Values (config/options_value.h), parsing (config/options_parse.h), --help
+ * (config/options_help.h), --print-config (config/options_config.h) and the tests of the man pages
+ * use the same rows. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_H
 #define TCPSCALER_CONFIG_OPTIONS_H
 
@@ -72,19 +73,12 @@ struct options {
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
 
-/* Sets one field; value NULL: no value given.  Returns 0, or -1 with the error. */
-int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
-                enum options_place place, char *error);
-
 /* Returns the row of a long name, or NULL. */
 const struct option_row *options_row(const struct options *o, const char *name);
 
 /* Writes a hint for an unknown option `word`: the nearest option, if any, and a pointer to --help.
  */
 void options_suggest(const struct options *o, const char *word, char *text, size_t n_bytes);
-
-/* Returns the name of a choice, in text; "": no such choice. */
-const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes);
 
 /* Returns whether a row is an option, not a heading. */
 bool options_is_option(const struct option_row *row);
@@ -99,10 +93,5 @@ bool options_was_given(const struct options *o, const char *name);
 
 /* Marks an option as given on the command line, if an argument without option implies it. */
 void options_mark_given(struct options *o, const char *name);
-
-/* For two options that exclude each other and were given in different places: resets the one with
- * lower precedence to its value in `defaults`. */
-void options_outrank(struct options *o, void *settings, const void *defaults, const char *a,
-                     const char *b);
 
 #endif

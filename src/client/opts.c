@@ -14,6 +14,7 @@
 #include "config/options_config.h"
 #include "config/options_conflict.h"
 #include "config/options_rows.h"
+#include "config/options_value.h"
 #include "config/settings.h"
 #include "measure/verdict.h"
 

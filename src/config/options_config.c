@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "config/confline.h"
+#include "config/options_value.h"
 
 #include <inttypes.h>
 #include <string.h>

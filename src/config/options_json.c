@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "config/confline.h"
 #include "config/options_section.h"
+#include "config/options_value.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

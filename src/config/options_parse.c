@@ -4,6 +4,7 @@
 
 #include "config/options_config.h"
 #include "config/options_help.h"
+#include "config/options_value.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "config/options_config.h"
 #include "config/options_conflict.h"
 #include "config/options_rows.h"
+#include "config/options_value.h"
 #include "config/settings.h"
 #include "protocol/push_message.h"
 #include "server/config.h"

@@ -4,6 +4,7 @@
 
 #include "client/opts.h"
 #include "config/options_config.h"
+#include "config/options_value.h"
 #include "file.h"
 #include "server/opts.h"
 

@@ -2,6 +2,8 @@
  * test_print_config: --print-config is read back as a file, for every option of both programs. */
 #include "settings_steps.h"
 
+#include "config/options_value.h"
+
 enum { MOST_VALUES = 8 };
 
 /* The text printed for these words gives, as a file, the same settings and the same text. */

@@ -4,6 +4,7 @@
 
 #include "config/options_config.h"
 #include "config/options_parse.h"
+#include "config/options_value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * test_options: values of every kind, and the errors for bad ones. */
+ * test_options_value: values of every kind, and the errors for bad ones. */
 #include "options_steps.h"
 
-#include "config/options.h"
 #include "config/options_help.h"
 #include "config/options_parse.h"
+#include "config/options_value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
