@@ -2,8 +2,8 @@
  * client_judge: see client/judge.h. */
 #include "client/judge.h"
 
+#include "client/laws.h"
 #include "client/sweep.h"
-#include "host/diagnosis_server.h"
 
 /* A lost segment is retransmitted after at most this time, Linux' minimum retransmission timeout.
  * What the connection sends in between waits behind it. */
@@ -64,35 +64,6 @@ static void judge_search(const struct client_result *r, struct verdict_input *in
     in->has_growth = in->has_latency = false;
 }
 
-const char *client_judge_classes(const struct client_result *r, uint32_t n_classes)
-{
-    struct class_values values[CLIENT_CLASS_MOST];
-
-    for (uint32_t k = 0; k < n_classes; k++)
-        values[k] = (struct class_values){r->class_times[k].response.count,
-                                          r->class_times[k].response.beyond};
-    return n_classes > 0 ? class_tally_check(r->class_tallies, values, n_classes, &r->tally) : NULL;
-}
-
-/* Returns the first law of conservation that the counts break, or NULL. */
-static const char *broken_law(const struct client_result *r, const struct client_config *config)
-{
-    const struct hist *response = &r->metrics[CLIENT_RESPONSE];
-    const char *law =
-        tally_check(&r->tally, r->connections_requested, response->count, response->beyond);
-
-    if (law == NULL && config->on_demand)
-        law = tally_check_demand(&r->tally, config->keepalive);
-    if (law == NULL)
-        law = client_judge_classes(r, config->n_classes);
-    if (law == NULL && r->has_rows &&
-        tally_get(&r->tally.queries[TALLY_MEASURED].answered) +
-                tally_get(&r->tally.push.measured) !=
-            r->rows.written[1] + r->rows.dropped[1] + r->rows.left_out[1])
-        law = "answered queries, messages = answer rows written, missing and not sampled";
-    return law;
-}
-
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -140,58 +111,9 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
             ? 1.0
             : (double)in->sent / (double)(in->scheduled - in->unsent) * (double)r->scheduled_ns /
                   (double)r->unblocked_ns;
-    r->broken_law = broken_law(r, &plan->config);
+    r->broken_law = client_laws_broken(r, &plan->config);
     judge_latency(plan, r, in);
     if (r->sweep != NULL)
         judge_search(r, in);
     r->doubts = verdict_judge(in);
-}
-
-/* Tuples that were in TIME_WAIT before the run and could not be reused. */
-static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
-{
-    if (!r->has_sockets || plan->sources.n_time_wait == HOST_LIMITS_UNKNOWN)
-        return HOST_LIMITS_UNKNOWN;
-    return plan->sources.n_time_wait < r->sockets.time_wait ? plan->sources.n_time_wait
-                                                            : r->sockets.time_wait;
-}
-
-void client_diagnose(struct client_result *r, const struct client_plan *plan, bool threads_are_auto)
-{
-    const struct diagnosis_input in = {
-        .tally = &r->tally,
-        .target = plan->target,
-        .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
-        .over_tls = plan->config.tls != NULL,
-        .over_udp = plan->config.socket.datagrams,
-        .listens = plan->config.listens,
-        .not_begun =
-            r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,
-        .losses = &r->losses,
-        .none_is_left = r->connections_live == 0 && !plan->config.on_demand,
-        .server_was_tried = r->server_was_tried,
-        .server_accepts = r->server_accepts,
-        .deaf = r->connections_deaf,
-        .live = r->connections_live,
-        .half_open = r->connections_half_open,
-        .host = &r->limits,
-        .listen_overflows =
-            host_counters_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
-        .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
-        .n_tuples = plan->sources.n_tuples,
-        .tuples_in_time_wait = tuples_in_time_wait(plan, r),
-        .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
-        .threads_are_auto = threads_are_auto,
-        .own_fd_tables = r->own_fd_tables,
-        .on_demand = plan->config.on_demand,
-        .reconnects = plan->config.reconnect,
-        .churns = plan->config.queries_per_conn > 0 || plan->config.on_demand ||
-                  plan->config.conn_per_query,
-        .churn_per_s = client_result_churn_per_s(r),
-    };
-
-    if (in.deaf > 0 || diagnosis_server_never_answered(&in) ||
-        (in.churns ? tally_connections_failed(&r->tally) > 0
-                   : r->connections_live < r->connections_wanted))
-        diagnosis_make(&r->diagnosis, &in);
 }

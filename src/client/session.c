@@ -8,6 +8,7 @@
 #include "base/messages.h"
 #include "base/shutdown.h"
 #include "base/units.h"
+#include "client/diagnose.h"
 #include "client/judge.h"
 #include "client/judge_goals.h"
 #include "client/opts_find.h"

@@ -3,7 +3,7 @@
 #include "laws_classes.h"
 
 #include "classes.h"
-#include "client/judge.h"
+#include "client/laws.h"
 #include "client/result.h"
 #include "ledger.h"
 #include "ledger_tls.h"
@@ -46,7 +46,7 @@ static void check_class(uint32_t k, const struct class_tally *t,
 
 void laws_check_classes(const struct client_config *config, const struct client_result *r)
 {
-    const char *broken = client_judge_classes(r, config->n_classes);
+    const char *broken = client_laws_broken_by_classes(r, config->n_classes);
 
     LAW(broken == NULL, "the product's own law: %s", broken);
     for (uint32_t k = 0; classes_have_ports() && k < config->n_classes; k++)

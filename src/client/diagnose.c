@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * client_diagnose: see client/diagnose.h. */
+#include "client/diagnose.h"
+
+#include "host/diagnosis_server.h"
+
+/* Tuples that were in TIME_WAIT before the run and could not be reused. */
+static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
+{
+    if (!r->has_sockets || plan->sources.n_time_wait == HOST_LIMITS_UNKNOWN)
+        return HOST_LIMITS_UNKNOWN;
+    return plan->sources.n_time_wait < r->sockets.time_wait ? plan->sources.n_time_wait
+                                                            : r->sockets.time_wait;
+}
+
+void client_diagnose(struct client_result *r, const struct client_plan *plan, bool threads_are_auto)
+{
+    const struct diagnosis_input in = {
+        .tally = &r->tally,
+        .target = plan->target,
+        .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
+        .over_tls = plan->config.tls != NULL,
+        .over_udp = plan->config.socket.datagrams,
+        .listens = plan->config.listens,
+        .not_begun =
+            r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,
+        .losses = &r->losses,
+        .none_is_left = r->connections_live == 0 && !plan->config.on_demand,
+        .server_was_tried = r->server_was_tried,
+        .server_accepts = r->server_accepts,
+        .deaf = r->connections_deaf,
+        .live = r->connections_live,
+        .half_open = r->connections_half_open,
+        .host = &r->limits,
+        .listen_overflows =
+            host_counters_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
+        .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
+        .n_tuples = plan->sources.n_tuples,
+        .tuples_in_time_wait = tuples_in_time_wait(plan, r),
+        .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
+        .threads_are_auto = threads_are_auto,
+        .own_fd_tables = r->own_fd_tables,
+        .on_demand = plan->config.on_demand,
+        .reconnects = plan->config.reconnect,
+        .churns = plan->config.queries_per_conn > 0 || plan->config.on_demand ||
+                  plan->config.conn_per_query,
+        .churn_per_s = client_result_churn_per_s(r),
+    };
+
+    if (in.deaf > 0 || diagnosis_server_never_answered(&in) ||
+        (in.churns ? tally_connections_failed(&r->tally) > 0
+                   : r->connections_live < r->connections_wanted))
+        diagnosis_make(&r->diagnosis, &in);
+}
