@@ -3,6 +3,8 @@
 #ifndef TCPSCALER_TESTS_UNIT_BASE_OUTPUT_STEPS_H
 #define TCPSCALER_TESTS_UNIT_BASE_OUTPUT_STEPS_H
 
+#include "directory_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +16,6 @@
 #include <cmocka.h>
 
 enum { PATH_BYTES = 128 };
-
-static char directory[] = "/tmp/test-output-XXXXXX";
 
 static inline const char *path_of(char *path, const char *name)
 {
@@ -43,21 +43,14 @@ static inline void assert_content(const char *path, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static inline int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static inline int tear_down(void **state)
+static inline int remove_files(void **state)
 {
     static const char *const names[] = {"a", "b", "c", "a.tmp", "-"};
     char path[PATH_BYTES];
 
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(path_of(path, names[i]));
-    return rmdir(directory);
+    return remove_directory(state);
 }
 
 #endif

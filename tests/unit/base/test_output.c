@@ -270,5 +270,5 @@ int main(void)
         cmocka_unit_test(an_input_is_not_overwritten),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, make_directory, remove_files);
 }

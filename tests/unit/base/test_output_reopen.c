@@ -213,5 +213,5 @@ int main(void)
         cmocka_unit_test(stdout_is_not_reopened),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, make_directory, remove_files);
 }

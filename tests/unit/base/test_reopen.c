@@ -2,6 +2,8 @@
  * test_reopen: a file renamed while it is being written. */
 #include "base/reopen.h"
 
+#include "directory_steps.h"
+
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,27 +16,26 @@
 
 #include <cmocka.h>
 
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make_names, remove_files)
+
 enum { NAME_BYTES = 64, TEXT_BYTES = 64 };
 
-static char directory[NAME_BYTES], name[NAME_BYTES], old[NAME_BYTES];
+static char name[NAME_BYTES], old[NAME_BYTES];
 
-static int make_directory(void **state)
+static int make_names(void **state)
 {
-    (void)state;
-    strcpy(directory, "/tmp/tcpscaler-test-XXXXXX");
-    if (mkdtemp(directory) == NULL)
+    if (make_directory(state) != 0)
         return -1;
-    snprintf(name, sizeof name, "%.40s/rows", directory);
-    snprintf(old, sizeof old, "%.40s/rows.1", directory);
+    snprintf(name, sizeof name, "%s/rows", directory);
+    snprintf(old, sizeof old, "%s/rows.1", directory);
     return 0;
 }
 
-static int remove_directory(void **state)
+static int remove_files(void **state)
 {
-    (void)state;
     unlink(name);
     unlink(old);
-    return rmdir(directory);
+    return remove_directory(state);
 }
 
 static int open_file(const char *text)
@@ -160,19 +161,13 @@ static void what_is_not_a_file_is_not_trimmed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_follows_goes_to_a_new_file_with_its_head,
-                                        make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(a_file_that_was_not_renamed_is_appended_to, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_leaves_the_old_one,
-                                        make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(a_pipe_stays_what_it_is, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(a_line_that_was_cut_off_is_removed, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(a_long_line_that_was_cut_off_is_removed, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(what_is_not_a_file_is_not_trimmed, make_directory,
-                                        remove_directory),
+        TEST(what_follows_goes_to_a_new_file_with_its_head),
+        TEST(a_file_that_was_not_renamed_is_appended_to),
+        TEST(a_file_that_cannot_be_made_leaves_the_old_one),
+        TEST(a_pipe_stays_what_it_is),
+        TEST(a_line_that_was_cut_off_is_removed),
+        TEST(a_long_line_that_was_cut_off_is_removed),
+        TEST(what_is_not_a_file_is_not_trimmed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

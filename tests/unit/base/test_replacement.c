@@ -2,6 +2,8 @@
  * test_replacement: which files are replaced, and that nobody sees a part of one. */
 #include "base/replacement.h"
 
+#include "directory_steps.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -18,22 +20,18 @@
 
 #include <cmocka.h>
 
-static char directory[] = "/tmp/test-replacement-XXXXXX";
-
 static int enter(void **state)
 {
-    (void)state;
-    return mkdtemp(directory) != NULL ? chdir(directory) : -1;
+    return make_directory(state) == 0 ? chdir(directory) : -1;
 }
 
 static int leave(void **state)
 {
     static const char *const names[] = {"a", "a.tmp", "b", "link", "fifo"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
-    return chdir("/") | rmdir(directory);
+    return chdir("/") | remove_directory(state);
 }
 
 static void put(const char *name, const char *text)

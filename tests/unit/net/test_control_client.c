@@ -3,6 +3,7 @@
 #include "net/control_client.h"
 
 #include "base/shutdown.h"
+#include "directory_steps.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -29,7 +30,6 @@ enum { WAIT_MS = 20, LONG_MS = 60000, FILLERS = 4 };
 enum { ADDRESS_BYTES = 128 };
 
 static const struct control_token no_token;
-static char directory[] = "/tmp/test-control-XXXXXX";
 
 enum { N_ALARMS = 3 };
 
@@ -321,18 +321,6 @@ static void end_of_the_program_shortens_the_wait(void **state)
     unlink(un.sun_path);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return rmdir(directory);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,5 +333,5 @@ int main(void)
         cmocka_unit_test(end_of_the_program_shortens_the_wait),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

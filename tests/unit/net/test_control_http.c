@@ -2,6 +2,8 @@
  * test_control_http: responses that are not read, read slowly, have no body, or are to HTTP/1.0. */
 #include "net/control_http.h"
 
+#include "directory_steps.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <setjmp.h>
@@ -23,7 +25,6 @@
 enum { BODY_BYTES = 8 << 20 };
 
 static const struct control_token no_token;
-static char directory[] = "/tmp/test-control-http-XXXXXX";
 static struct event_base *base;
 static struct control_socket listening;
 static struct control_http *http;
@@ -185,18 +186,6 @@ static void a_client_of_http_1_0_is_not_promised_to_keep_the_connection(void **s
     assert_null(strstr(text, "keep-alive"));
     control_http_end(http);
     close(peer);
-}
-
-static int make_directory(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    return rmdir(directory);
 }
 
 int main(void)

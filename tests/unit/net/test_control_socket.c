@@ -2,6 +2,8 @@
  * test_control_socket: who gets a control port. */
 #include "net/control_socket.h"
 
+#include "directory_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +19,6 @@
 
 /* "unix:" and a path of sockaddr_un. */
 enum { ADDRESS_BYTES = 128 };
-
-static char directory[] = "/tmp/test-control-XXXXXX";
 
 enum { N_PROGRAMS = 4, N_ROUNDS = 100 };
 
@@ -91,23 +91,11 @@ static void one_of_several_programs_listens(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return rmdir(directory);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_several_programs_listens),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
