@@ -44,9 +44,10 @@ def test_every_part_of_the_summary_is_explained():
     labels = [*names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text.c"),
               *names_in(r'"(?:\\n)?([A-Z][a-z]+(?: [a-z]+)?|TLS)  +', "src", "client/report_text_host.c"),
               *names_in(r'"(TLS|PROXY|UDP)  +', "src", "client/report_transport.c"),
-              *names_in(r'print_metric\(out, "([^"]+)"', "src", "client/report_text.c"),
+              *names_in(r'print_metric\(out, "([^"]+)"', "src", "client/report_text_latency.c"),
               *names_in(r'outcome_report_text\(out, "([^"]+)"', "src", "client/report_text.c"),
-              *names_in(r'"(Response time histogram|Time)', "src", "client/report_text.c"),
+              *names_in(r'"(Response time histogram)', "src", "client/report_text.c"),
+              *names_in(r'"(Time)"', "src", "client/report_text_latency.c"),
               *names_in(r'"(\\nLimiting factors)', "src", "client/report_text_host.c")]
     check(len(labels) >= 20, f"labels: {labels}")
     for label in labels:
