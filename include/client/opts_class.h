@@ -29,22 +29,4 @@ int client_opts_check_class_conflicts(const struct client_opts *o, char *error);
  * (OPTIONS_ERROR_BYTES). */
 int client_opts_check_classes(struct client_opts *o, char *error);
 
-/* Returns the queries per second of class k, or of all classes; 0: none, or by a schedule. */
-double client_opts_class_rate_qps(const struct client_opts *o, unsigned k);
-double client_opts_classes_rate_qps(const struct client_opts *o);
-
-/* Returns whether the run, or one of its classes, uses TLS. */
-bool client_opts_uses_tls(const struct client_opts *o);
-
-/* Returns whether all do. */
-bool client_opts_all_use_tls(const struct client_opts *o);
-
-/* Returns the part of the queries of the run that class k sends, 0 to 1.  Of a schedule, or of
- * rates to be requested: its share of the connections. */
-double client_opts_class_part(const struct client_opts *o, unsigned k);
-
-/* Returns the queries per connection; 0: no limit.  With classes: how many queries the run sends
- * per connection replaced, rounded up; UINT32_MAX if the classes with a limit send none. */
-uint32_t client_opts_queries_per_conn(const struct client_opts *o);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/opts_check.h"
 #include "client/opts_class.h"
+#include "client/opts_classes.h"
 #include "client/opts_demand.h"
 #include "client/opts_find.h"
 #include "client/opts_load.h"

@@ -3,7 +3,7 @@
 #include "client/opts_transport.h"
 
 #include "client/opts_check.h"
-#include "client/opts_class.h"
+#include "client/opts_classes.h"
 #include "client/worker/config.h"
 #include "config/options_conflict.h"
 

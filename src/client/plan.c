@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "client/destinations.h"
+#include "client/opts_classes.h"
 #include "client/opts_find.h"
 #include "client/plan_query.h"
 #include "client/plan_schedule.h"

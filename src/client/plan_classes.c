@@ -2,6 +2,7 @@
  * client_plan_classes: see client/plan_classes.h. */
 #include "client/plan_classes.h"
 
+#include "client/opts_classes.h"
 #include "client/plan_query.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "client/opts_class.h"
+#include "client/opts_classes.h"
 #include "client/worker/proxy.h"
 #include "net/sock.h"
 #include "net/tls_context.h"

@@ -2,6 +2,7 @@
  * test_client_opts_class: classes of clients on the command line, and what is refused. */
 #include "base/units.h"
 #include "client/opts_class.h"
+#include "client/opts_classes.h"
 #include "client/worker/config.h"
 #include "opts_steps.h"
 
