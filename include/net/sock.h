@@ -48,7 +48,7 @@ int sock_route_source(const struct sock_address *target, struct sock_address *so
 struct sock_connect_options {
     bool datagrams;                 /* UDP: connect(2) only sets the peer */
     int sndbuf_bytes, rcvbuf_bytes; /* 0: kernel's default */
-    bool stamp_received;            /* for sock_receive_stamped() */
+    bool stamp_received;            /* net/sock_stamp.h */
     bool busy_poll;                 /* SO_BUSY_POLL: poll the device's queue while waiting */
 };
 
@@ -80,17 +80,6 @@ struct sock_tcp {
 
 /* All 0 if the kernel does not say. */
 struct sock_tcp sock_tcp(int fd);
-
-/* Checks whether the kernel timestamps received data.  Returns 0, or -1 with errno. */
-int sock_find_stamps(void);
-
-/* Like recv(2), and returns when the last received segment arrived in the kernel: *arrived_epoch_ns
- * in CLOCK_REALTIME (SO_TIMESTAMPING, software, receive), 0 if unknown. */
-ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);
-
-/* Returns when what was received with these control messages arrived in the kernel, as
- * sock_receive_stamped() does. */
-uint64_t sock_stamp_ns(struct msghdr *message);
 
 /* Gets the socket's source tuple; family AF_UNSPEC if it has none. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);

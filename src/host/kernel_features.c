@@ -6,6 +6,7 @@
 #include "host/sockdiag.h"
 #include "net/datagrams.h"
 #include "net/sock.h"
+#include "net/sock_stamp.h"
 #include "net/thread.h"
 
 #include <errno.h>

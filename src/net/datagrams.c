@@ -3,6 +3,7 @@
 #include "net/datagrams.h"
 
 #include "net/sock.h"
+#include "net/sock_stamp.h"
 
 #include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
 

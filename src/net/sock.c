@@ -2,12 +2,10 @@
  * sock: see net/sock.h. */
 #include "net/sock.h"
 
-#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
+#include "net/sock_stamp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/errqueue.h>
-#include <linux/net_tstamp.h>
 #include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -43,13 +41,6 @@ static void set_busy_poll(int fd)
 {
     set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
     set_option(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, 1);
-}
-
-static int set_stamps(int fd)
-{
-    const int wanted = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
-
-    return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &wanted, sizeof wanted);
 }
 
 static int close_failed(int fd)
@@ -195,7 +186,7 @@ static void set_options(int fd, const struct sock_connect_options *options)
     if (options->busy_poll)
         set_busy_poll(fd);
     if (options->stamp_received)
-        (void)set_stamps(fd);
+        (void)sock_stamp_received(fd);
 }
 
 /* What connect(2) itself returns comes from this host; nobody else has seen a packet yet. */
@@ -278,46 +269,6 @@ struct sock_tcp sock_tcp(int fd)
                                             ? info.tcpi_last_data_recv
                                             : info.tcpi_last_data_sent,
                              .timeouts = info.tcpi_retransmits};
-}
-
-int sock_find_stamps(void)
-{
-    int fd = open_socket(AF_INET, SOCK_STREAM);
-
-    if (fd < 0 || set_stamps(fd) != 0)
-        return fd < 0 ? -1 : close_failed(fd);
-    return close(fd);
-}
-
-/* Finds the software timestamp in the control messages; the others are the hardware's. */
-uint64_t sock_stamp_ns(struct msghdr *message)
-{
-    struct cmsghdr *c = CMSG_FIRSTHDR(message);
-    struct scm_timestamping stamps;
-
-    for (; c != NULL; c = CMSG_NXTHDR(message, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING) {
-            memcpy(&stamps, CMSG_DATA(c), sizeof stamps);
-            return (uint64_t)stamps.ts[0].tv_sec * 1000000000 + (uint64_t)stamps.ts[0].tv_nsec;
-        }
-    return 0;
-}
-
-ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns)
-{
-    union {
-        struct cmsghdr aligned;
-        char bytes[256];
-    } control;
-    struct iovec vector = {data, n_bytes};
-    struct msghdr message = {.msg_iov = &vector,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    ssize_t n = recvmsg(fd, &message, 0);
-
-    *arrived_epoch_ns = n > 0 ? sock_stamp_ns(&message) : 0;
-    return n;
 }
 
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple)

@@ -10,6 +10,7 @@
 #include "client/worker/tls.h"
 #include "client/worker/udp.h"
 #include "net/sock.h"
+#include "net/sock_stamp.h"
 #include "net/worker.h"
 
 #include <errno.h>
