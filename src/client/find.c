@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "client/find_trial.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 

@@ -3,6 +3,7 @@
 #include "client/find_bound.h"
 
 #include "client/search/search_binding.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
 
 /* Returns the smallest load with a bad trial; 0: none. */

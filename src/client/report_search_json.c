@@ -4,6 +4,7 @@
 
 #include "client/find_bound.h"
 #include "client/report_search.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 

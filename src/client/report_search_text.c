@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/find_bound.h"
 #include "client/report_search.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 

@@ -8,6 +8,7 @@
 #include "client/report_search_csv.h"
 #include "client/report_search_json.h"
 #include "client/report_search_text.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * search: searches for the highest load that a server sustains within a service level: which trial
- * comes next, and what the trials show.  Pure: runs no trial itself and reads no clock.
+ * comes next.  client/search/search_bounds.h has what the trials show.  Pure: runs no trial itself
+ * and reads no clock.
  *
  *   while (search_next(&s, elapsed_ns, &order))
  *       run the trial; search_take(&s, &judgment) or, for SEARCH_RECOVER, search_take_recovery()
@@ -52,16 +53,5 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns);
 
 /* Ends a running search, keeping what is known: inconclusive, unless its answer is confirmed. */
 void search_stop(struct search *s, enum search_reason reason);
-
-/* Returns the relevant lower bound and the smallest upper bound, of this round or, while it has
- * none, of earlier ones; 0: none.  If a load below the former was confirmed instead of it, that is
- * the lower bound.  A load that long trials refuted is an upper bound: if four more of them were
- * bad than good, or one more if there is no other upper bound or nothing was confirmed. */
-void search_bounds(const struct search *s, double *lower, double *upper);
-
-/* Returns the answer of a search that is over, of which a long trial at SEARCH_CONFIRM_PART of it
- * was good: the middle of the bounds (search_confirm_capacity()), or the lower bound if long trials
- * above that were bad beyond doubt; 0: no answer. */
-double search_capacity(const struct search *s);
 
 #endif

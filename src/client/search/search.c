@@ -3,17 +3,13 @@
 #include "client/search/search.h"
 
 #include "base/units.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
 #include "client/search/search_load.h"
 #include "client/search/search_round.h"
 #include "client/search/search_void.h"
 
 #include <math.h>
-
-/* Bad long trials, less the good ones, that outvote the shorter ones of an answer: with 3, noise in
- * 10 % of the trials made one of 700 simulated answers wrong.  Without an answer a single one is
- * enough. */
-enum { REFUTING = 4 };
 
 /* Confirmations that there must be time for, once there are bounds to confirm: where one fails, a
  * lower load follows. */
@@ -22,75 +18,6 @@ enum { CONFIRMATIONS_OF_BOUNDS = 2 };
 #define MOST_OVERLOAD_NS (5 * UNITS_NS_PER_S)
 #define LEAST_RECOVER_NS UNITS_NS_PER_S /* in less time nothing is known */
 #define MOST_RECOVER_NS  (30 * UNITS_NS_PER_S)
-
-/* --- bounds --- */
-
-static void bounds_of(const struct search *s, unsigned round, double *lower, double *upper)
-{
-    *upper = search_round_upper(s, round, 0);
-    *lower = search_round_lower(s, round, *upper > 0 ? *upper : INFINITY);
-}
-
-static unsigned last_round(const struct search *s)
-{
-    return s->round < SEARCH_ROUNDS ? s->round : SEARCH_ROUNDS - 1;
-}
-
-/* Returns the largest lower bound below a load, of this round or of the last one that has any. */
-static double lower_below(const struct search *s, double below)
-{
-    double lower = 0;
-
-    for (unsigned round = last_round(s) + 1; lower == 0 && round-- > 0;)
-        lower = search_round_lower(s, round, below);
-    return lower;
-}
-
-/* Returns the smallest upper bound above a load, likewise. */
-static double upper_above(const struct search *s, double above)
-{
-    double upper = 0;
-
-    for (unsigned round = last_round(s) + 1; upper == 0 && round-- > 0;)
-        upper = search_round_upper(s, round, above);
-    return upper;
-}
-
-/* The bounds that the trials of the rounds show; those to confirm. */
-static void bounds_of_rounds(const struct search *s, double *lower, double *upper)
-{
-    bounds_of(s, last_round(s), lower, upper);
-    if (*upper == 0)
-        *upper = upper_above(s, *lower);
-    if (*lower == 0)
-        *lower = lower_below(s, *upper > 0 ? *upper : INFINITY);
-}
-
-void search_bounds(const struct search *s, double *lower, double *upper)
-{
-    double refuted;
-
-    bounds_of_rounds(s, lower, upper);
-    refuted = search_confirm_refuted(s, s->descended_to, s->confirmed && *upper > 0 ? REFUTING : 1);
-    if (refuted > 0 && (*upper == 0 || refuted < *upper))
-        *upper = refuted;
-    if (s->descended_to > 0)
-        *lower = s->descended_to;
-    else if (*upper > 0 && *lower >= *upper)
-        *lower = lower_below(s, *upper);
-}
-
-double search_capacity(const struct search *s)
-{
-    double lower, upper;
-
-    if (s->status != SEARCH_FOUND && s->status != SEARCH_AT_LEAST)
-        return 0;
-    search_bounds(s, &lower, &upper);
-    return s->descended_to > 0 && search_confirm_missed_above(s, s->descended_to)
-               ? lower
-               : search_load_round(&s->config, search_confirm_capacity(lower, upper));
-}
 
 /* --- the next load of a round; 0: the round is over --- */
 
@@ -155,7 +82,7 @@ static double next_load(struct search *s)
 {
     double lower, upper, load;
 
-    bounds_of(s, s->round, &lower, &upper);
+    search_bounds_of_round(s, s->round, &lower, &upper);
     if (s->held > lower && s->held < upper && s->held >= s->config.min)
         load = s->held;
     else if (lower == 0)
@@ -229,7 +156,7 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
     const unsigned n_left = search_confirm_left(s, elapsed_ns);
     double lower, upper, load;
 
-    bounds_of_rounds(s, &lower, &upper);
+    search_bounds_to_confirm(s, &lower, &upper);
     if (lower == 0)
         return end(s, SEARCH_LESS_THAN, SEARCH_NO_REASON);
     if (s->confirmed)
@@ -254,7 +181,7 @@ static bool has_bounds(const struct search *s)
 {
     double lower, upper;
 
-    bounds_of_rounds(s, &lower, &upper);
+    search_bounds_to_confirm(s, &lower, &upper);
     return s->round == SEARCH_ROUNDS - 1 && lower > 0 && upper > 0;
 }
 
@@ -308,7 +235,7 @@ bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *ord
         load = next_load(s);
         if (load > 0)
             return next_bound(s, load, elapsed_ns, order);
-        bounds_of(s, s->round++, &s->from_lower, &s->from_upper);
+        search_bounds_of_round(s, s->round++, &s->from_lower, &s->from_upper);
         s->start = s->from_lower > 0 ? s->from_lower : s->config.min;
     }
     return next_confirmation(s, elapsed_ns, order);
@@ -332,7 +259,7 @@ void search_take(struct search *s, struct trial_judgment judgment)
     if (s->order.step != SEARCH_CONFIRM || !search_confirm_succeeded(s, s->order.load))
         return;
     s->confirmed = true;
-    bounds_of_rounds(s, &lower, &upper);
+    search_bounds_to_confirm(s, &lower, &upper);
     if (s->order.load < search_confirm_first(s, lower, upper))
         s->descended_to = s->order.load;
 }

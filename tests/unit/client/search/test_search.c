@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_search: the order of the trials, the bounds, and what a search says. */
 #include "client/search/search_binding.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
 #include "client/search/search_names.h"
 #include "simulated.h"

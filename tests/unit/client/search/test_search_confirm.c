@@ -4,6 +4,7 @@
 
 #include "client/search/search.h"
 #include "client/search/search_binding.h"
+#include "client/search/search_bounds.h"
 #include "simulated.h"
 
 #include <math.h>

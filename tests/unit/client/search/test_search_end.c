@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * test_search_end: how a search ends by its time, its last trial, or on request. */
 #include "client/search/search.h"
+
+#include "client/search/search_bounds.h"
 #include "simulated.h"
 
 #include <setjmp.h>

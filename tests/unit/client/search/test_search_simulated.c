@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_search_simulated: searches find capacities that are known, however noisy the trials are. */
+#include "client/search/search_bounds.h"
 #include "simulated.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * test_search_void: searches in which this host, not the server, is the limit of some loads. */
 #include "client/search/search_binding.h"
+#include "client/search/search_bounds.h"
 #include "client/search/search_void.h"
 #include "simulated.h"
 
