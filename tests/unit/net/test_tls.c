@@ -2,26 +2,20 @@
  * test_tls: a client and a server in memory: bytes in arbitrary pieces, resumption, errors. */
 #include "net/tls.h"
 
-#include "certificate.h"
+#include "certificate_steps.h"
 #include "net/tls_context.h"
 
-#include <openssl/ec.h>
-#include <openssl/pem.h>
-#include <openssl/rsa.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 enum { MOST_BYTES = 1 << 18 };
 
-static char cert_file[] = "/tmp/tcpscaler-test-cert-XXXXXX";
-static char key_file[] = "/tmp/tcpscaler-test-key-XXXXXX";
 static const struct tls_client_options usual = {
     .name = "localhost", .ca_file = cert_file, .resume = true};
 
@@ -35,34 +29,6 @@ struct end {
 };
 
 static struct end client, server;
-
-static FILE *open_new(char *name)
-{
-    FILE *out = fdopen(mkstemp(name), "w");
-
-    assert_non_null(out);
-    return out;
-}
-
-static int make_files(void **state)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *x = certificate_of(key, "test");
-    FILE *cert_out = open_new(cert_file), *key_out = open_new(key_file);
-
-    (void)state;
-    assert_int_equal(PEM_write_X509(cert_out, x), 1);
-    assert_int_equal(PEM_write_PrivateKey(key_out, key, NULL, NULL, 0, NULL, NULL), 1);
-    X509_free(x);
-    EVP_PKEY_free(key);
-    return fclose(cert_out) + fclose(key_out);
-}
-
-static int remove_files(void **state)
-{
-    (void)state;
-    return unlink(cert_file) + unlink(key_file);
-}
 
 static void open_contexts(const struct tls_client_options *options)
 {
@@ -323,76 +289,6 @@ static void one_failure_leaves_the_next_connection_alone(void **state)
     close_contexts();
 }
 
-static void options_that_cannot_be_met_are_named(void **state)
-{
-    static char too_long[257];
-    static const struct {
-        struct tls_client_options options;
-        const char *named;
-    } bad[] = {
-        {{.name = "a", .ciphers = "nonsense"}, "--tls-ciphers: invalid value 'nonsense'"},
-        {{.name = "a", .ciphers = "TLS_NONSENSE"}, "'TLS_NONSENSE'"},
-        {{.name = "a", .ciphers = ":"}, "--tls-ciphers"},
-        {{.name = "a", .ciphers = "AES128-SHA256", .min = TLS_MIN_1_3}, "--tls-ciphers"},
-        {{.name = "a", .ca_file = "/nonexistent"}, "--tls-ca: cannot read '/nonexistent': No such"},
-        {{.name = "a", .ca_file = key_file}, "--tls-ca"},
-        {{.name = "", .ca_file = cert_file}, "--tls-name: invalid value ''"},
-        {{.name = ".", .ca_file = cert_file}, "--tls-name: invalid value '.'"},
-        {{.name = too_long, .ca_file = cert_file}, "--tls-name: invalid value 'aaaa"},
-    };
-    static const struct tls_server_options no_cert = {"/nonexistent", key_file, 0};
-    static const struct tls_server_options no_key = {cert_file, "/nonexistent", 0};
-    static const struct tls_server_options swapped = {key_file, cert_file, 0};
-    char error[TLS_ERROR_BYTES];
-
-    (void)state;
-    memset(too_long, 'a', sizeof too_long - 1);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_null(tls_client_context(&bad[i].options, error));
-        if (strstr(error, bad[i].named) == NULL)
-            fail_msg("'%s' is not named in: %s", bad[i].named, error);
-    }
-    assert_null(tls_server_context(&no_cert, error));
-    assert_non_null(strstr(error, "--tls-cert: cannot use '/nonexistent': No such file"));
-    assert_null(tls_server_context(&no_key, error));
-    assert_non_null(strstr(error, "--tls-key: cannot use '/nonexistent': No such file"));
-    assert_null(tls_server_context(&swapped, error));
-    assert_non_null(strstr(error, "--tls-cert: cannot use"));
-    assert_non_null(strstr(error, "': it has no certificate in PEM format"));
-}
-
-/* Writes a key to a file.  Returns what tls_server_context() says of it, after its name. */
-static const char *said_of_key(EVP_PKEY *key, const char *passphrase)
-{
-    static char error[TLS_ERROR_BYTES];
-    char name[] = "/tmp/tcpscaler-test-key-XXXXXX";
-    const struct tls_server_options options = {cert_file, name, TLS_MIN_1_2};
-    FILE *out = open_new(name);
-
-    if (key != NULL)
-        assert_int_equal(PEM_write_PrivateKey(out, key,
-                                              passphrase != NULL ? EVP_aes_128_cbc() : NULL, NULL,
-                                              0, NULL, (void *)passphrase),
-                         1);
-    fclose(out);
-    assert_null(tls_server_context(&options, error));
-    unlink(name);
-    EVP_PKEY_free(key);
-    assert_ptr_equal(strstr(error, "--tls-key: cannot use '/tmp/"), error);
-    return strrchr(error, ':') + 2;
-}
-
-static void keys_that_do_not_serve_say_why(void **state)
-{
-    (void)state;
-    assert_string_equal(said_of_key(EVP_EC_gen("P-256"), NULL),
-                        "it is not the key of the certificate");
-    assert_string_equal(said_of_key(EVP_RSA_gen(2048), NULL),
-                        "it is not the key of the certificate");
-    assert_string_equal(said_of_key(EVP_EC_gen("P-256"), "secret"), "it has a passphrase");
-    assert_string_equal(said_of_key(NULL, NULL), "it has no private key in PEM format");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,8 +301,6 @@ int main(void)
         cmocka_unit_test(addresses_are_not_sent_as_names),
         cmocka_unit_test(what_is_not_tls_is_malformed),
         cmocka_unit_test(one_failure_leaves_the_next_connection_alone),
-        cmocka_unit_test(options_that_cannot_be_met_are_named),
-        cmocka_unit_test(keys_that_do_not_serve_say_why),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * test_tls_context: options that cannot be met, and keys that do not serve. */
+#include "net/tls_context.h"
+
+#include "certificate_steps.h"
+
+#include <openssl/rsa.h>
+#include <string.h>
+
+static void options_that_cannot_be_met_are_named(void **state)
+{
+    static char too_long[257];
+    static const struct {
+        struct tls_client_options options;
+        const char *named;
+    } bad[] = {
+        {{.name = "a", .ciphers = "nonsense"}, "--tls-ciphers: invalid value 'nonsense'"},
+        {{.name = "a", .ciphers = "TLS_NONSENSE"}, "'TLS_NONSENSE'"},
+        {{.name = "a", .ciphers = ":"}, "--tls-ciphers"},
+        {{.name = "a", .ciphers = "AES128-SHA256", .min = TLS_MIN_1_3}, "--tls-ciphers"},
+        {{.name = "a", .ca_file = "/nonexistent"}, "--tls-ca: cannot read '/nonexistent': No such"},
+        {{.name = "a", .ca_file = key_file}, "--tls-ca"},
+        {{.name = "", .ca_file = cert_file}, "--tls-name: invalid value ''"},
+        {{.name = ".", .ca_file = cert_file}, "--tls-name: invalid value '.'"},
+        {{.name = too_long, .ca_file = cert_file}, "--tls-name: invalid value 'aaaa"},
+    };
+    static const struct tls_server_options no_cert = {"/nonexistent", key_file, 0};
+    static const struct tls_server_options no_key = {cert_file, "/nonexistent", 0};
+    static const struct tls_server_options swapped = {key_file, cert_file, 0};
+    char error[TLS_ERROR_BYTES];
+
+    (void)state;
+    memset(too_long, 'a', sizeof too_long - 1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(tls_client_context(&bad[i].options, error));
+        if (strstr(error, bad[i].named) == NULL)
+            fail_msg("'%s' is not named in: %s", bad[i].named, error);
+    }
+    assert_null(tls_server_context(&no_cert, error));
+    assert_non_null(strstr(error, "--tls-cert: cannot use '/nonexistent': No such file"));
+    assert_null(tls_server_context(&no_key, error));
+    assert_non_null(strstr(error, "--tls-key: cannot use '/nonexistent': No such file"));
+    assert_null(tls_server_context(&swapped, error));
+    assert_non_null(strstr(error, "--tls-cert: cannot use"));
+    assert_non_null(strstr(error, "': it has no certificate in PEM format"));
+}
+
+/* Writes a key to a file.  Returns what tls_server_context() says of it, after its name. */
+static const char *said_of_key(EVP_PKEY *key, const char *passphrase)
+{
+    static char error[TLS_ERROR_BYTES];
+    char name[] = "/tmp/tcpscaler-test-key-XXXXXX";
+    const struct tls_server_options options = {cert_file, name, TLS_MIN_1_2};
+    FILE *out = open_new(name);
+
+    if (key != NULL)
+        assert_int_equal(PEM_write_PrivateKey(out, key,
+                                              passphrase != NULL ? EVP_aes_128_cbc() : NULL, NULL,
+                                              0, NULL, (void *)passphrase),
+                         1);
+    fclose(out);
+    assert_null(tls_server_context(&options, error));
+    unlink(name);
+    EVP_PKEY_free(key);
+    assert_ptr_equal(strstr(error, "--tls-key: cannot use '/tmp/"), error);
+    return strrchr(error, ':') + 2;
+}
+
+static void keys_that_do_not_serve_say_why(void **state)
+{
+    (void)state;
+    assert_string_equal(said_of_key(EVP_EC_gen("P-256"), NULL),
+                        "it is not the key of the certificate");
+    assert_string_equal(said_of_key(EVP_RSA_gen(2048), NULL),
+                        "it is not the key of the certificate");
+    assert_string_equal(said_of_key(EVP_EC_gen("P-256"), "secret"), "it has a passphrase");
+    assert_string_equal(said_of_key(NULL, NULL), "it has no private key in PEM format");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_cannot_be_met_are_named),
+        cmocka_unit_test(keys_that_do_not_serve_say_why),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}
