@@ -98,6 +98,13 @@ def files(i):
     return [f"{two_runs()}/{i}.{ending}" for ending in ("json", "hlog", "csv")]
 
 
+def copy_of_run(name, **changes):
+    path = temp_path(name)
+    shutil.copy(files(0)[0], path)
+    change(path, **changes)
+    return path
+
+
 def page_of(*arguments, earlier=()):
     """The text of the page, which has none of the problems."""
     path = temp_path("page.html")
@@ -108,6 +115,13 @@ def page_of(*arguments, earlier=()):
     check_equal(problems(text), [], "problems")
     check(len(text) < MOST_BYTES, f"{len(text)} bytes")
     return text
+
+
+def rows_of(text, caption):
+    """{first cell: the others} of the table with this caption."""
+    table, = (t for t in text.split("<table>")[1:] if Page(t.split("</table>")[0]).texts("caption")[0] == caption)
+    rows = [Page(row.split("</tr>")[0]).texts("th", "td") for row in table.split("</table>")[0].split("<tr>")[1:]]
+    return {row[0]: row[1:] for row in rows}
 
 
 def pictures(text):
