@@ -77,27 +77,27 @@ unsigned fingerprint_settings(const struct json_object *a, const struct json_obj
     return n;
 }
 
-unsigned fingerprint_host(const struct json_object *a, const struct json_object *b,
-                          char text[FINGERPRINT_TEXT_BYTES])
+static unsigned list_differences(const char *const *paths, size_t n_paths,
+                                 const struct json_object *a, const struct json_object *b,
+                                 char text[FINGERPRINT_TEXT_BYTES])
 {
-    struct json_object *of_a = result_find(a, "host"), *of_b = result_find(b, "host");
     unsigned n = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < N_OF(host_keys); i++)
-        n += add_difference(host_keys[i], result_find(of_a, host_keys[i]),
-                            result_find(of_b, host_keys[i]), text);
+    for (size_t i = 0; i < n_paths; i++)
+        n += add_difference(paths[i], result_find(a, paths[i]), result_find(b, paths[i]), text);
     return n;
+}
+
+unsigned fingerprint_host(const struct json_object *a, const struct json_object *b,
+                          char text[FINGERPRINT_TEXT_BYTES])
+{
+    return list_differences(host_keys, N_OF(host_keys), result_find(a, "host"),
+                            result_find(b, "host"), text);
 }
 
 unsigned fingerprint_program(const struct json_object *a, const struct json_object *b,
                              char text[FINGERPRINT_TEXT_BYTES])
 {
-    unsigned n = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < N_OF(program_paths); i++)
-        n += add_difference(program_paths[i], result_find(a, program_paths[i]),
-                            result_find(b, program_paths[i]), text);
-    return n;
+    return list_differences(program_paths, N_OF(program_paths), a, b, text);
 }
