@@ -2,6 +2,8 @@
  * test_textfile: files of all sizes, and those that cannot be read. */
 #include "base/textfile.h"
 
+#include "file_steps.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,22 +14,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char path[] = "/tmp/test_textfile.XXXXXX";
-
-static int make_file(void **state)
-{
-    const int fd = mkstemp(path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static void write_file(size_t n_bytes)
 {

@@ -2,6 +2,7 @@
  * test_intervals: values that workers hand over, interval by interval. */
 #include "client/intervals.h"
 
+#include "file_steps.h"
 #include "workers_steps.h"
 
 #include "measure/hlog.h"
@@ -16,7 +17,6 @@
 static struct client_intervals intervals;
 static struct hist total[CLIENT_N_QUERY_METRICS];
 static struct batch_means batches[CLIENT_N_QUERY_METRICS];
-static char path[] = "/tmp/test-intervals-XXXXXX";
 static struct output file;
 static char text[1 << 16];
 
@@ -39,20 +39,6 @@ static int teardown(void **state)
         hist_free(&total[m]);
     stop_workers();
     return output_close(&file);
-}
-
-static int make_file(void **state)
-{
-    const int fd = mkstemp(path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
 }
 
 static void read_log(void)

@@ -2,6 +2,8 @@
  * test_source_list: sources from files and interfaces. */
 #include "host/source_list.h"
 
+#include "file_steps.h"
+
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,21 +15,8 @@
 
 #include <cmocka.h>
 
-static char path[] = "/tmp/tcpscaler-test-sources-XXXXXX";
 static char error[SRCPLAN_ERROR_BYTES];
 static struct srcplan plan;
-
-static int make_file(void **state)
-{
-    (void)state;
-    return close(mkstemp(path));
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 /* Adds a list that begins with a file of these bytes. */
 static int add(const char *text, size_t n_bytes, const char *behind)

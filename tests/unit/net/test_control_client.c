@@ -74,6 +74,28 @@ static void assert_unanswered(const char *address, const char *expected)
     assert_string_equal(error, line);
 }
 
+/* Whether signals interrupt the wait or not. */
+static void assert_times_out(const char *address)
+{
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    start_alarms();
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
+    stop_alarms();
+}
+
+/* Returns a socket that listens under this name in the directory, and its address. */
+static int listen_as(const char *name, int backlog, struct sockaddr_un *un, char *address)
+{
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    *un = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(un->sun_path, sizeof un->sun_path, "%s/%s", directory, name);
+    snprintf(address, ADDRESS_BYTES, "unix:%s", un->sun_path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)un, sizeof *un), 0);
+    assert_int_equal(listen(fd, backlog), 0);
+    return fd;
+}
+
 /* Connects until the queue of a listener with a backlog of 0 is full. */
 static void fill(int *fillers, const struct sockaddr *to, socklen_t length)
 {
@@ -104,21 +126,14 @@ static void port_that_accepts_and_is_silent(void **state)
 
 static void unix_socket_with_a_full_queue(void **state)
 {
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    int fillers[FILLERS];
+    struct sockaddr_un un;
     char address[ADDRESS_BYTES];
+    const int fd = listen_as("full", 0, &un, address);
+    int fillers[FILLERS];
 
     (void)state;
-    snprintf(un.sun_path, sizeof un.sun_path, "%s/full", directory);
-    snprintf(address, sizeof address, "unix:%s", un.sun_path);
-    assert_int_equal(bind(fd, (const struct sockaddr *)&un, sizeof un), 0);
-    assert_int_equal(listen(fd, 0), 0);
     fill(fillers, (const struct sockaddr *)&un, sizeof un);
-    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
-    start_alarms();
-    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
-    stop_alarms();
+    assert_times_out(address);
     close_all(fillers);
     close(fd);
     unlink(un.sun_path);
@@ -138,10 +153,7 @@ static void tcp_port_with_a_full_queue(void **state)
     assert_int_equal(listen(fd, 0), 0);
     snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
     fill(fillers, (const struct sockaddr *)&in, sizeof in);
-    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
-    start_alarms();
-    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms");
-    stop_alarms();
+    assert_times_out(address);
     close_all(fillers);
     close(fd);
 }
@@ -179,16 +191,12 @@ static void *answer_once(void *arg)
 static const char *body_of(const char *response)
 {
     static char body[256], error[CONTROL_SOCKET_ERROR_BYTES];
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    const struct peer p = {.listener = socket(AF_UNIX, SOCK_STREAM, 0), .response = response};
+    struct sockaddr_un un;
     char address[ADDRESS_BYTES];
+    const struct peer p = {.listener = listen_as("peer", 1, &un, address), .response = response};
     pthread_t thread;
     int failed;
 
-    snprintf(un.sun_path, sizeof un.sun_path, "%s/peer", directory);
-    snprintf(address, sizeof address, "unix:%s", un.sun_path);
-    assert_int_equal(bind(p.listener, (const struct sockaddr *)&un, sizeof un), 0);
-    assert_int_equal(listen(p.listener, 1), 0);
     assert_int_equal(pthread_create(&thread, NULL, answer_once, (void *)&p), 0);
     failed = control_client_ask(address, &no_token, LONG_MS, "/", body, sizeof body, error);
     pthread_join(thread, NULL);
@@ -241,18 +249,15 @@ static void *answer_late(void *listener)
 
 static void signals_do_not_end_the_wait(void **state)
 {
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    const int listener = socket(AF_UNIX, SOCK_STREAM, 0), filler = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un un;
     char address[ADDRESS_BYTES], body[64], error[CONTROL_SOCKET_ERROR_BYTES];
+    const int listener = listen_as("late", 0, &un, address);
+    const int filler = socket(AF_UNIX, SOCK_STREAM, 0);
     pthread_t thread;
     sigset_t alarms;
     int status;
 
     (void)state;
-    snprintf(un.sun_path, sizeof un.sun_path, "%s/late", directory);
-    snprintf(address, sizeof address, "unix:%s", un.sun_path);
-    assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
-    assert_int_equal(listen(listener, 0), 0);
     assert_int_equal(connect(filler, (const struct sockaddr *)&un, sizeof un), 0);
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
@@ -298,18 +303,14 @@ static void assert_does_not_wait(const char *address, const char *what)
 /* The last test: the request cannot be taken back. */
 static void end_of_the_program_shortens_the_wait(void **state)
 {
-    struct sockaddr_un un = {.sun_family = AF_UNIX};
-    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    int fillers[FILLERS];
+    struct sockaddr_un un;
     char address[ADDRESS_BYTES];
+    const int listener = listen_as("end", 0, &un, address);
+    int fillers[FILLERS];
     pthread_t thread;
     void *fd;
 
     (void)state;
-    snprintf(un.sun_path, sizeof un.sun_path, "%s/end", directory);
-    snprintf(address, sizeof address, "unix:%s", un.sun_path);
-    assert_int_equal(bind(listener, (const struct sockaddr *)&un, sizeof un), 0);
-    assert_int_equal(listen(listener, 0), 0);
     assert_int_equal(pthread_create(&thread, NULL, end_program, (void *)&listener), 0);
     assert_does_not_wait(address, "does not answer");
     pthread_join(thread, &fd);
