@@ -68,6 +68,12 @@ static int receive_all(int fd, struct patience *p, char *text, size_t n_bytes)
     return 0;
 }
 
+/* Whether this begins to tell of success, as far as it goes. */
+static bool begins_well(const char *response)
+{
+    return strncmp(response, SUCCESS, strnlen(response, strlen(SUCCESS))) == 0;
+}
+
 /* Whether the stream ended before the response did: the program was killed, say. */
 static bool is_cut_off(const char *response)
 {
@@ -100,10 +106,10 @@ int control_client_ask(const char *address, const struct control_token *token, i
     close(fd);
     if (failed)
         return -1;
+    if (!begins_well(body))
+        return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
     if (is_cut_off(body))
         return REFUSE("'%.150s' does not answer: the response ends early", address);
-    if (strncmp(body, SUCCESS, strlen(SUCCESS)) != 0)
-        return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
     blank = strstr(body, "\r\n\r\n");
     memmove(body, blank + 4, strlen(blank + 4) + 1);
     return 0;

@@ -217,6 +217,16 @@ static void a_response_that_ends_early_is_none(void **state)
     assert_string_equal(body_of("HTTP/1.1 200 OK\r\n\r\nContent-Length: 9"), "Content-Length: 9");
     assert_string_equal(body_of("HTTP/1.1 401 Unauthorized\r\n\r\n"),
                         " answers 'HTTP/1.1 401 Unauthorized'");
+    assert_string_equal(body_of("HTTP/1.1 2"), ends_early);
+}
+
+static void what_another_protocol_says_is_shown(void **state)
+{
+    (void)state;
+    assert_string_equal(body_of("SSH-2.0-OpenSSH_9.2\r\n"), " answers 'SSH-2.0-OpenSSH_9.2'");
+    assert_string_equal(body_of("220 host ESMTP\r\n421 timeout\r\n"), " answers '220 host ESMTP'");
+    assert_string_equal(body_of("HTTP/1.0 503 Unavailable\r\n"),
+                        " answers 'HTTP/1.0 503 Unavailable'");
 }
 
 /* --- signals --- */
@@ -330,6 +340,7 @@ int main(void)
         cmocka_unit_test(tcp_port_with_a_full_queue),
         cmocka_unit_test(other_errors_have_their_text),
         cmocka_unit_test(a_response_that_ends_early_is_none),
+        cmocka_unit_test(what_another_protocol_says_is_shown),
         cmocka_unit_test(signals_do_not_end_the_wait),
         cmocka_unit_test(end_of_the_program_shortens_the_wait),
     };
