@@ -164,7 +164,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     t->n_lost = n_lost(f, t, &now.queries[TALLY_MEASURED]);
     fill_connecting(f, t, &now);
     if (!opens_connections(f) && !reopens_connections(f))
-        t->figures.n_not_opened = 0;
+        t->figures.n_not_opened = t->n_without_port = 0;
     in = (struct client_exceeding_input){
         .metrics = f->recorded,
         .over_tls = over_tls,

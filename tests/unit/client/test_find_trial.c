@@ -164,7 +164,24 @@ ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server(void
         judgment = trial_judge(&settings.slo, &trial.figures);
         assert_int_equal(judgment.class, queries_per_conn > 0 ? TRIAL_VOID : TRIAL_BAD);
         assert_int_equal(judgment.reason, queries_per_conn > 0 ? TRIAL_NOT_OPENED : TRIAL_GOAL);
+        assert_int_equal(trial.n_without_port, queries_per_conn > 0 ? 2 : 0);
+        assert_int_equal(trial.figures.n_not_opened, trial.n_without_port);
     }
+}
+
+static void connections_without_a_port_are_told_from_others_not_opened(void **state)
+{
+    tally_count(*ended)[OUTCOME_N_REASONS] = all[0].figures.tally.connections.ended;
+
+    (void)state;
+    tally_add(&ended[PHASE_BIND][REASON_PORTS], 100); /* before the trial */
+    client_find_trial_begin(&f);
+    tally_add(&ended[PHASE_BIND][REASON_PORTS], 2);
+    tally_add(&ended[PHASE_CONNECT][REASON_PORTS], 1);
+    tally_add(&ended[PHASE_SOCKET][REASON_FDS], 4);
+    client_find_trial_fill_connecting(&f, &trial);
+    assert_int_equal(trial.figures.n_not_opened, 7);
+    assert_int_equal(trial.n_without_port, 3);
 }
 
 /* Adds an interval of 100 queries. */
@@ -223,6 +240,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server, setup,
             teardown),
+        cmocka_unit_test_setup_teardown(connections_without_a_port_are_told_from_others_not_opened,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_interval_without_queries_is_none, setup, teardown),
