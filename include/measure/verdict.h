@@ -94,7 +94,7 @@ struct verdict_input {
     bool start_was_missed;
     uint64_t cancelled;    /* measured queries in flight at the end, unless interrupted */
     bool measured_nothing; /* queries or messages were requested, but none was due ... */
-    bool interrupted;      /* ... and the run was interrupted */
+    bool interrupted;      /* ... because the run was interrupted before */
     bool search_is_inconclusive;
 };
 

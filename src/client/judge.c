@@ -99,7 +99,8 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .unfinished = tally_get(&push->unfinished),
         .negative_latencies = tally_get(&push->negative),
         .start_was_missed = r->start.missed,
-        .interrupted = r->interrupted,
+        /* not a listener that waited for messages in vain */
+        .interrupted = r->interrupted && !(plan->config.listens && r->scheduled_ns > 0),
         .cancelled = r->interrupted ? 0 : tally_get(&q->cancelled),
         .measured_nothing = (r->requested_qps > 0 && tally_get(&q->scheduled) == 0) ||
                             (plan->config.listens && response->count + response->beyond == 0),

@@ -235,6 +235,9 @@ static const char *meaning_here(const struct verdict_input *in, enum verdict_rea
     if (in->connections_wanted > 0 && in->connections_live == 0)
         return "no query or message was due, as no connection was live: see the connection "
                "outcomes";
+    if (in->of_messages)
+        return "no message was due: use a longer --duration, or a server that pushes (tcpserver "
+               "--push)";
     return verdict_meaning(reason);
 }
 

@@ -2,6 +2,7 @@
  * test_judge: the doubts about made-up results. */
 #include "client/judge.h"
 
+#include "base/units.h"
 #include "client/sweep.h"
 #include "judge_steps.h"
 
@@ -219,6 +220,23 @@ static void queries_in_flight_at_the_end_count_unless_the_run_was_interrupted(vo
     assert_doubts(m, 0);
 }
 
+/* Listeners, whose run lasts until it is interrupted by default, may have waited in vain. */
+static void only_an_interruption_before_the_measurement_explains_that_nothing_was_due(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    r->interrupted = true;
+    for (int listens = 0; listens <= 1; listens++) {
+        m->plan.config.listens = listens;
+        for (r->scheduled_ns = 0; r->scheduled_ns <= UNITS_NS_PER_S;
+             r->scheduled_ns += UNITS_NS_PER_S) {
+            client_judge(r, &m->plan, 0);
+            assert_int_equal(r->verdict.interrupted, !listens || r->scheduled_ns == 0);
+        }
+    }
+}
+
 static void a_broken_law_is_named(void **state)
 {
     struct made_up *m = *state;
@@ -297,6 +315,7 @@ int main(void)
         TEST(connections_that_follow_one_another_are_not_short),
         TEST(queries_in_flight_at_the_end_count_unless_the_run_was_interrupted),
         TEST(a_broken_law_is_named),
+        TEST(only_an_interruption_before_the_measurement_explains_that_nothing_was_due),
         TEST(lost_segments_count_on_loopback_alone),
         TEST(queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow),
         TEST(a_search_is_judged_by_its_answer),

@@ -307,7 +307,12 @@ static void run_that_measured_nothing_is_in_doubt_once(void **state)
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_NOTHING_MEASURED);
     in.connections_wanted = 1000;
     in.connections_live = 1;
-    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED), "--duration"));
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED), "--rate"));
+    in.of_messages = true;
+    assert_string_equal(
+        verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
+        "nothing-measured: no message was due: use a longer --duration, or a server that pushes "
+        "(tcpserver --push)");
     in.connections_live = 0;
     assert_string_equal(
         verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
