@@ -76,8 +76,7 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
         return "the server does not accept connections: it hangs or is stopped";
     if (in->listens)
         return "usually the server pushes no messages (tcpserver --push), hangs, or is a proxy "
-               "whose "
-               "backend is down";
+               "whose backend is down";
     if (are_silent)
         return "usually the server speaks another --protocol, hangs, or is a proxy whose backend "
                "is down";
@@ -190,9 +189,9 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
     const struct losses *l = in->losses;
     char text[UNITS_TEXT_BYTES];
 
-    diagnosis_line_say(line->evidence,
-                       "all ended within %s, and the server accepts no connections now",
-                       units_format_duration(text, l->last_ns - l->first_ns));
+    diagnosis_line_say(line->evidence, "all ended within %s, and the server %s",
+                       units_format_duration(text, l->last_ns - l->first_ns),
+                       in->server_was_tried ? "accepts no connections now" : "refuses connections");
     diagnosis_line_say(line->remedy,
                        "the server crashed, was killed or was stopped: see its log, and dmesg for "
                        "the OOM killer%s",
@@ -251,6 +250,13 @@ static void blame_timeout_and_limits(struct diagnosis *d, const struct diagnosis
         blame_limits_of_server(d, in, n_turned_away, 0);
 }
 
+/* An interrupted run does not try the server: its replacements may have. */
+static bool accepts_no_more(const struct diagnosis_input *in)
+{
+    return in->server_was_tried ? !in->server_accepts
+                                : diagnosis_line_count(in, REASON_REFUSED) > 0;
+}
+
 /* An idle timeout can also close all connections at once, if they were last used at the same time.
  * Whether the server still accepts connections tells it from a server that has ended. */
 void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *in)
@@ -260,8 +266,7 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
 
     if (n == 0 || diagnosis_server_never_answered(in))
         return;
-    if (in->none_is_left && losses_are_sudden(in->losses) && in->server_was_tried &&
-        !in->server_accepts)
+    if (in->none_is_left && losses_are_sudden(in->losses) && accepts_no_more(in))
         blame_end_of_server(d, in, n);
     else if (losses_are_of_idleness(in->losses))
         blame_timeout_and_limits(d, in, n);

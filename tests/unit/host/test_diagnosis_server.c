@@ -115,6 +115,24 @@ static void killed_server_is_no_limit(void **state)
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
 }
 
+/* The connects of --reconnect; the server is not tried after the run. */
+static void server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        losses_add(&losses, 7000 * MS, 996 * MS);
+    in.none_is_left = in.reconnects = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 10);
+    assert_one("the server's idle timeout", 10, "idle for at least 996 ms", "raise");
+    tally_add(&tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 40);
+    diagnosis_make(&d, &in);
+    assert_int_equal(d.n_lines, 2);
+    assert_string_equal(d.lines[0].limit, "nobody listens");
+    assert_string_equal(d.lines[1].limit, "the server went away");
+    assert_string_equal(d.lines[1].evidence,
+                        "all ended within 0 ns, and the server refuses connections");
+}
+
 /* Measured: 30 of 1,000 answered the proof and nothing after it. */
 static void connections_gone_deaf_have_all_the_timeouts(void **state)
 {
@@ -276,6 +294,7 @@ int main(void)
         TEST(one_answer_is_enough_for_the_limits),
         TEST(who_was_asked_nothing_is_not_blamed_for_silence),
         TEST(killed_server_is_no_limit),
+        TEST(server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run),
         TEST(connections_gone_deaf_have_all_the_timeouts),
         TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
         TEST(the_deaf_over_udp_acknowledge_nothing),
