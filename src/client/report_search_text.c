@@ -82,7 +82,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
         fprintf(out, "this host, not the server, was the limit at %s: %s (see docs/capacity.md)",
                 load_text(a, f, s->void_load), binding);
     else if (s->reason == SEARCH_TIME)
-        fputs("the time was up: use a longer --find-time", out);
+        fputs("not enough time was left for another trial: use a longer --find-time", out);
     else if (s->reason == SEARCH_UNCONFIRMED)
         fputs("short trials were good, but no long one confirmed them: use a longer --find-time",
               out);

@@ -42,7 +42,7 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
 {
     static const char *const reasons[][2] = {
         {"void-trials", "this host, not the server, was the limit"},
-        {"time", "the time was up"},
+        {"time", "not enough time was left for another trial"},
         {"unconfirmed", "short trials were good, but no long one confirmed them"},
         {"too-many-trials", "too many trials without an answer"},
         {"no-connection", "no connection could be opened"},

@@ -30,7 +30,7 @@ def test_capacity_is_on_the_first_screen():
                 "Capacity: at least 900,000 q/s: no higher load was confirmed."),
                ({"status": "less-than", "upper": 100}, "Capacity: less than 100 q/s, the lowest load tried."),
                ({"status": "inconclusive", "reason": "time", "lower": 5000},
-                "Capacity: inconclusive (the time was up); so far 5,000 q/s sustained."))
+                "Capacity: inconclusive (not enough time was left for another trial); so far 5,000 q/s sustained."))
     for answer, sentence in answers:
         trial = {"step": "double", "load": 1000, "duration_s": 2, "class": "bad", "reason": "p99<5ms", "p50_ns": 1000000,
                  "p99_ns": 7000000, "lost": 3}

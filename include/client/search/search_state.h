@@ -50,7 +50,7 @@ enum search_status {
 enum search_reason {
     SEARCH_NO_REASON,
     SEARCH_VOID,        /* many more trials of a load were void than not */
-    SEARCH_TIME,        /* out of time */
+    SEARCH_TIME,        /* not enough left for another trial */
     SEARCH_UNCONFIRMED, /* no confirmation succeeded */
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
     SEARCH_STOPPED,     /* on request */

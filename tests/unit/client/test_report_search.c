@@ -154,7 +154,8 @@ static void other_answers_say_what_is_known(void **state)
     find.search.reason = SEARCH_TIME;
     print_text();
     assert_has(text, "Capacity     INCONCLUSIVE\n");
-    assert_has(text, "the time was up: use a longer --find-time; so far 1,000 q/s sustained, 1,020 "
+    assert_has(text, "not enough time was left for another trial: use a longer --find-time; so far "
+                     "1,000 q/s sustained, 1,020 "
                      "q/s not sustained\n");
     print_json(&find);
     assert_has(text, "\"capacity\": null");
