@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * test_diagnose: when connections count as missing. */
+ * test_diagnose: when connections count as missing, and what the diagnosis knows of the run. */
 #include "client/diagnose.h"
 
 #include "judge_steps.h"
+
+#include <string.h>
 
 static void missing_connections_are_diagnosed(void **state)
 {
@@ -32,11 +34,53 @@ static void connections_that_follow_one_another_are_not_missing(void **state)
     assert_int_equal(m->result.diagnosis.n_lines, 1);
 }
 
+/* The server closes all connections two seconds after their last answer. */
+static void the_advice_fits_how_the_run_opens_connections(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    for (int i = 0; i < N_CONNECTIONS; i++)
+        losses_add(&r->losses, 7000 * MS, 2000 * MS);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], N_CONNECTIONS);
+    tally_add(&r->tally.connections.proven, N_CONNECTIONS);
+    r->connections_live = 0;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's idle timeout");
+    assert_non_null(strstr(line->remedy, "use --reconnect"));
+    m->plan.config.reconnect = true;
+    client_diagnose(r, &m->plan, true);
+    assert_null(strstr(line->remedy, "--reconnect"));
+    m->plan.config.on_demand = true;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->remedy, "--idle-close"));
+}
+
+/* As many live as were requested. */
+static void a_server_that_never_answered_is_named(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    tally_add(&r->tally.connections.connected, N_CONNECTIONS);
+    tally_add(&r->tally.connections.with_timeouts, N_CONNECTIONS);
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 0); /* nothing was sent */
+    m->plan.config.listens = true;
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 1);
+    assert_string_equal(r->diagnosis.lines[0].limit, "nobody answers");
+    assert_non_null(strstr(r->diagnosis.lines[0].remedy, "--push"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
         TEST(connections_that_follow_one_another_are_not_missing),
+        TEST(the_advice_fits_how_the_run_opens_connections),
+        TEST(a_server_that_never_answered_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
