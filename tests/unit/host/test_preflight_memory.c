@@ -101,6 +101,21 @@ static void without_connections_there_are_none_to_omit(void **state)
                         "raise ulimit -v, or use fewer --threads");
 }
 
+static void no_memory_is_available_where_less_than_the_reserve_is_left(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.memory_available_bytes = host.cgroup_available_bytes = RESERVE - 1;
+    host.cgroup_limit_bytes = 64ull << 20;
+    preflight_client(&p, &host, &ask_10000);
+    assert_int_equal(find(&p, "memory (bytes available)")->is, 0);
+    assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
+    assert_int_equal(find(&p, "cgroup memory (bytes available)")->is, 0);
+    assert_int_equal(find(&p, "cgroup memory (bytes available)")->level, PREFLIGHT_STOP);
+}
+
 /* The server keeps half as much as the client: 4 MiB of up to 512 MiB. */
 static void what_suffices_is_what_no_line_stops(void **state)
 {
@@ -143,6 +158,7 @@ int main(void)
         cmocka_unit_test(server_elsewhere_needs_no_memory_here),
         cmocka_unit_test(server_needs_memory_for_its_connections),
         cmocka_unit_test(without_connections_there_are_none_to_omit),
+        cmocka_unit_test(no_memory_is_available_where_less_than_the_reserve_is_left),
         cmocka_unit_test(what_suffices_is_what_no_line_stops),
     };
 

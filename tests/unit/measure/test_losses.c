@@ -70,6 +70,7 @@ static void median_of_connections_in_use_is_zero(void **state)
     losses_add(&l, 5000 * MS, 0);
     assert_int_equal(losses_median_idle_ns(&l), 0);
     losses_add(&l, 5000 * MS, 4 * MS);
+    assert_int_equal(losses_median_idle_ns(&l), 0);
     losses_add(&l, 5000 * MS, 4 * MS);
     losses_add(&l, 5000 * MS, 4 * MS);
     assert_int_equal(losses_median_idle_ns(&l), 4 * MS);

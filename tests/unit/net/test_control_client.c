@@ -327,6 +327,7 @@ static void end_of_the_program_shortens_the_wait(void **state)
     close((int)(intptr_t)fd);
     fill(fillers, (const struct sockaddr *)&un, sizeof un);
     assert_does_not_wait(address, "cannot connect");
+    assert_unanswered(address, "cannot connect to '%s': timed out after 20.0 ms"); /* nor longer */
     close_all(fillers);
     close(listener);
     unlink(un.sun_path);
