@@ -120,18 +120,30 @@ static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
                        "omit --prove yes: over UDP a query or its answer may be lost");
 }
 
+/* Returns how many live connections never answered their queries, although others do: with proofs
+ * they would be half-open. */
+static uint64_t count_never_accepted(const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.deaf_unproven);
+
+    if (in->over_udp || in->deaf >= in->live)
+        return 0;
+    return n < in->deaf ? n : in->deaf;
+}
+
 void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_input *in)
 {
+    const uint64_t n_half_open = in->half_open + count_never_accepted(in);
     char n[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
-    if (in->half_open == 0 || diagnosis_server_never_answered(in))
+    if (n_half_open == 0 || diagnosis_server_never_answered(in))
         return;
     if (in->over_udp) {
         blame_loss(d, in);
         return;
     }
-    line = diagnosis_line_add(d, "the server's accept queue or connection limit", in->half_open);
+    line = diagnosis_line_add(d, "the server's accept queue or connection limit", n_half_open);
     if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         diagnosis_line_say(line->evidence,
                            "established, but never answered; %s accept queue %s on this host",
@@ -276,12 +288,19 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
 
 /* --- gone deaf --- */
 
+/* Deaf ones that never answered belong to the limits above. */
+static uint64_t count_gone_deaf(const struct diagnosis_input *in)
+{
+    return in->deaf - count_never_accepted(in);
+}
+
 /* Returns how many of those gone deaf have not even acknowledged the last queries. */
 static uint64_t count_cut_off(const struct diagnosis_input *in)
 {
     const uint64_t n = tally_get(&in->tally->connections.deaf_unacknowledged);
+    const uint64_t n_gone_deaf = count_gone_deaf(in);
 
-    return n < in->deaf ? n : in->deaf;
+    return n < n_gone_deaf ? n : n_gone_deaf;
 }
 
 static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line *line)
@@ -304,13 +323,13 @@ static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line
                        units_noun(n_timeouts, "timeout is", "timeouts are"),
                        units_format_count(b, n_with_timeouts),
                        units_noun(n_with_timeouts, "connection", "connections"),
-                       units_format_count(c, in->deaf), acknowledged);
+                       units_format_count(c, count_gone_deaf(in)), acknowledged);
 }
 
 /* The kernel of a host acknowledges what a program that hangs does not read. */
 static const char *deaf_remedy(const struct diagnosis_input *in)
 {
-    const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < in->deaf;
+    const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < count_gone_deaf(in);
 
     if (in->deaf >= in->live)
         return in->over_udp ? "the server hangs, or the network path is broken"
@@ -333,11 +352,12 @@ static const char *deaf_replacement(const struct diagnosis_input *in)
 
 void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in)
 {
+    const uint64_t n = count_gone_deaf(in);
     struct diagnosis_line *line;
 
-    if (in->deaf == 0 || diagnosis_server_never_answered(in))
+    if (n == 0 || diagnosis_server_never_answered(in))
         return;
-    line = diagnosis_line_add(d, "connections gone deaf", in->deaf);
+    line = diagnosis_line_add(d, "connections gone deaf", n);
     say_how_deaf(in, line);
     diagnosis_line_say(line->remedy, "%s%s", deaf_remedy(in), deaf_replacement(in));
 }

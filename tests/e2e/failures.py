@@ -83,6 +83,20 @@ def test_connections_that_go_deaf_are_counted_and_named():
     check("a thread of the server hangs" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
+def test_connections_that_were_never_accepted_have_not_gone_deaf():
+    """Without proofs they are live: the server's backlog has room for all."""
+    for options in (("--prove", "no"), ("--queries-per-conn", 1000)):
+        server = FaultServer("--accept-only", 5)
+        r = run_client("-p", server.port, "-c", 20, "-r", 400, "--select", "round-robin", "-t", 2, "--timeout", "300ms", *options,
+                       "127.0.0.1")
+        server.stop()
+        check_conservation(r)
+        with stall_may_spoil():
+            check_equal((r.json["connections"]["deaf_at_end"], r.json["connections"]["live_at_end"]), (15, 20), "deaf, live")
+        check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
+                    [("the server's accept queue or connection limit", 15)], "diagnosis")
+
+
 def test_connections_whose_packets_are_dropped_do_not_acknowledge_them():
     """The control: the network, not the server. It begins when all connections are proven, before the load."""
     gate = temp_path("start")

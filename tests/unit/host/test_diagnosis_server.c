@@ -163,6 +163,39 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
     assert_one("connections gone deaf", 30, "1 timeout is on 1 connection;", "");
 }
 
+/* Without proofs; the others answer. */
+static void deaf_connections_that_never_answered_were_not_accepted(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 60);
+    tally_add(&tally.connections.proven, 20);
+    tally_add(&tally.connections.deaf_unproven, 40);
+    in.listen_overflows = 0;
+    in.deaf = 40;
+    in.live = 60;
+    diagnosis_make(&d, &in);
+    assert_one("the server's accept queue or connection limit", 40, "never answered", "backlog");
+    in.deaf = 45;
+    diagnosis_make(&d, &in);
+    assert_int_equal(d.n_lines, 2);
+    assert_int_equal(d.lines[0].connections, 40);
+    assert_string_equal(d.lines[1].limit, "connections gone deaf");
+    assert_int_equal(d.lines[1].connections, 5);
+    assert_non_null(strstr(d.lines[1].evidence, "; 5 did not answer the last queries"));
+    in.live = 45; /* those that answered do not any more */
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 45, "; 45 did not answer", "the server hangs");
+    in.live = 60;
+    in.over_udp = true;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 45, "; 45 did not answer", "server thread hangs");
+    in.over_udp = false;
+    in.deaf = 10; /* of those that ended deaf, others were closed before */
+    diagnosis_make(&d, &in);
+    assert_one("the server's accept queue or connection limit", 10, "never answered", "backlog");
+}
+
 static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **state)
 {
     (void)state;
@@ -296,6 +329,7 @@ int main(void)
         TEST(killed_server_is_no_limit),
         TEST(server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run),
         TEST(connections_gone_deaf_have_all_the_timeouts),
+        TEST(deaf_connections_that_never_answered_were_not_accepted),
         TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
         TEST(the_deaf_over_udp_acknowledge_nothing),
         TEST(idle_timeout_is_named_with_the_time),
