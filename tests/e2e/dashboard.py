@@ -9,6 +9,7 @@ from control_api import *
 from control_metrics import start_prometheus
 
 DASHBOARD = os.path.join(SOURCE_DIR, "docs", "grafana-dashboard.json")
+PAGE = os.path.join(SOURCE_DIR, "docs", "monitoring.md")
 SCRAPE = os.path.join(SOURCE_DIR, "docs", "prometheus.example.yml")
 # variables of Grafana, as it would replace them
 VARIABLES = {"$__rate_interval": "4s", "$client": ".*", "$server": ".*"}
@@ -50,6 +51,26 @@ def test_dashboard_names_only_metrics_that_exist():
     board["panels"][0]["targets"][0]["expr"] = "rate(tcpclient_moons_total[1m])"
     check_equal(unknown(board, found), {"tcpclient_moons_total"}, "the control: a wrong name is noticed")
     run.stop()
+
+
+def explained(page):
+    """The metrics that a page names, also as `x_*_total` (`a`, `b`) or `x_*_total`: `a`, `b`."""
+    found = names(page)
+    for pattern, parts in re.findall(r"`(tcp\w+\*\w+)`(?: \(|: )((?:`\w+`(?:,\s+)?)+)", page):
+        found |= {pattern.replace("*", part) for part in re.findall(r"`(\w+)`", parts)}
+    return found
+
+
+def test_page_names_every_metric_that_the_dashboard_does_not_show():
+    run = Steered("-c", 20, "-r", 500)
+    text = "".join(metrics(address)[0] for address in (run.at_client, run.at_server))
+    run.stop()
+    found = set(re.findall(r"^# TYPE (\w+) ", text, re.M))
+    shown = {re.sub("_bucket$", "", name) for e in expressions(dashboard()) for name in names(e)}
+    with open(PAGE) as f:
+        page = f.read()
+    check_equal(found - shown - explained(page), set(), "metrics that nobody explains")
+    check_equal(found - shown - explained(page.replace("`tcpserver_paused`", "")), {"tcpserver_paused"}, "the control")
 
 
 def test_dashboard_can_be_imported():
