@@ -12,8 +12,11 @@
 /* Makes the kernel timestamp what a socket receives.  Returns 0, or -1 with errno. */
 int sock_stamp_received(int fd);
 
-/* Checks whether the kernel can.  Returns 0, or -1 with errno. */
-int sock_find_stamps(void);
+/* Opens a socket that does nothing but have the kernel timestamp received data.  The kernel does so
+ * for all sockets while one of the host requests it, and begins with some delay after the first:
+ * while this one is open, no answer on a new connection lacks its timestamp.  Returns a descriptor,
+ * or -1 with errno. */
+int sock_open_stamped(void);
 
 /* Like recv(2), and returns when the last received segment arrived in *arrived_epoch_ns. */
 ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);

@@ -18,6 +18,7 @@
 #include "client/sweep.h"
 #include "host/kernel_features.h"
 #include "host/preflight_report.h"
+#include "net/sock_stamp.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -198,6 +199,20 @@ static int open_rows(struct client_session *s)
     return 0;
 }
 
+/* As client_run(); the kernel timestamps answers even if for a while no connection is open. */
+static int run_stamped(struct client_session *s, const struct client_run_settings *settings,
+                       struct client_result *result)
+{
+    const int stamps = s->plan.config.socket.stamp_received ? sock_open_stamped() : -1;
+    const int failed = client_run(&s->plan.config, settings, result);
+    const int error = errno;
+
+    if (stamps >= 0)
+        close(stamps);
+    errno = error;
+    return failed;
+}
+
 static int run(struct client_session *s, struct client_sweep *sweep, struct client_result *result)
 {
     const struct report_about about = client_session_about(s, s->plan.rate_qps);
@@ -234,7 +249,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         return -1;
     if (open_rows(s) != 0)
         return -1;
-    failed = client_run(&s->plan.config, &settings, result);
+    failed = run_stamped(s, &settings, result);
     error = errno;
     messages_set_patience(MESSAGES_BRIEFLY);
     if (failed)

@@ -34,6 +34,13 @@ static int find_ipv6(void)
     return fd < 0 ? -1 : close(fd);
 }
 
+static int find_stamps(void)
+{
+    const int fd = sock_open_stamped();
+
+    return fd < 0 ? -1 : close(fd);
+}
+
 static int find_proc(void)
 {
     static const char *const files[] = {"/proc/sys/net/core/somaxconn",
@@ -58,7 +65,7 @@ void kernel_features_warn(unsigned wanted)
     } rows[] = {
         {FEATURE_FD_TABLES, find_fd_tables, "per-thread fd tables",
          "all threads share one fd limit"},
-        {FEATURE_STAMPS, sock_find_stamps, "kernel timestamps", "--kernel-ts measures nothing"},
+        {FEATURE_STAMPS, find_stamps, "kernel timestamps", "--kernel-ts measures nothing"},
         {FEATURE_SOCK_DIAG, find_sock_diag, "sock_diag",
          "ports in use by listeners are not skipped, socket states are unknown"},
         {FEATURE_IPV6, find_ipv6, "IPv6", "listening on IPv4 only"},

@@ -18,17 +18,17 @@ int sock_stamp_received(int fd)
     return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &wanted, sizeof wanted);
 }
 
-int sock_find_stamps(void)
+int sock_open_stamped(void)
 {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int error;
 
-    if (fd < 0)
-        return -1;
-    error = sock_stamp_received(fd) != 0 ? errno : 0;
+    if (fd < 0 || sock_stamp_received(fd) == 0)
+        return fd;
+    error = errno;
     close(fd);
     errno = error;
-    return error == 0 ? 0 : -1;
+    return -1;
 }
 
 /* Finds the software timestamp in the control messages; the others are the hardware's. */

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Connections on demand: opened when a query is due, reused, closed when idle. The counts are those of the server."""
 
+import ctypes
+
 from authority import *
+from control_api import *
 from witness import *
 
 
@@ -45,6 +48,30 @@ def test_a_connection_opens_when_a_query_is_due_and_closes_when_idle():
     check_equal(sum(int(row["connections"]) for row in rows), d["opened"], "connections of the rows")
     check_equal(sum(int(row["queries"]) for row in rows), sent, "queries of the rows")
     check_complete(r)
+
+
+def stamped_sockets(pid):
+    """How many sockets of a process's main thread request timestamps (SO_TIMESTAMPING)."""
+    pidfd, n = os.pidfd_open(pid), 0
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        if not os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
+            continue
+        copy = ctypes.CDLL(None).syscall(438, pidfd, int(fd), 0)  # pidfd_getfd(2), of Linux 5.6
+        check(copy >= 0, "a copy of the socket")
+        with socket.socket(fileno=copy) as s:
+            n += s.getsockopt(socket.SOL_SOCKET, 37) != 0
+    os.close(pidfd)
+    return n
+
+
+def test_kernel_timestamps_stay_on_while_no_connection_is_open():
+    for on in (True, False):
+        server, path = Server(), control_path()
+        client = Client("-p", server.port, "--on-demand", "--control", path, *([] if on else ["--kernel-ts=no"]), "127.0.0.1")
+        wait_for(lambda: "control at" in client.stderr() and stats(path)["state"] == "running", "the load")
+        check_equal(stamped_sockets(client.process.pid), on, "sockets with timestamps")
+        ask(path, "/stop")
+        client.wait()
 
 
 def test_connection_that_is_never_idle_long_enough_carries_all_queries():
