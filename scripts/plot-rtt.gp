@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Plots round trip times from the rows of tcpclient -R or -o: over time and by percentile.
+# Plots the rows of tcpclient -R or -o: response and service times over time, and response times by percentile.
 #   gnuplot -e "rows='rows.csv'; picture='rtt.png'" plot-rtt.gp
 set terminal pngcairo size 1100,800 font "sans,11"
 set output picture
