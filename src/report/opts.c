@@ -46,7 +46,7 @@ static const struct option_row plot_rows[] = {
      "with latency or time: response, service, send_lag, net or own (default: response)", 0, 0,
      NULL},
     {"output", 'o', OPTION_TEXT, FIELD(output), "FILE",
-     "write the plot to FILE.png or FILE.svg (this, or --term)", 0, 0, NULL},
+     "write the plot to FILE, which ends in .png or .svg (or use --term)", 0, 0, NULL},
     {"term", 0, OPTION_FLAG, FIELD(term), NULL, "draw the plot as text on stdout", 0, 0, NULL},
     {OPTIONS_ROW_HELP},
     {OPTIONS_ROW_VERSION}};
