@@ -2,11 +2,11 @@
 """Scenarios, and the table of what they found.
 
 A scenario is a function of a Row marked with @scenario. It injects a fault and proves that with a count
-(Row.injected: a fault of which there was none is no pass), then says for each figure what it has to be and
-what it was (Row.expect). It goes on after a figure that is unexpected: the row shows them all.
+(Row.injected: without any, the scenario does not pass), then compares each figure with the expected one (Row.expect). It
+goes on after an unexpected figure: the row shows all of them.
 
-What is unexpected while the machine itself stood still, and every program with it, is no finding: such a scenario is
-done again (TRIES). A program that crashed, or whose counts do not add up, is one whatever the machine did."""
+An unexpected figure does not count if the machine itself stalled meanwhile: such a scenario is repeated (TRIES). A program
+that crashes, or whose counts do not add up, always counts."""
 
 import threading
 
