@@ -67,6 +67,10 @@ int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
     if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("select"))
         return REFUSE("--select: conflicts with --find connect-rate: each query has a connection "
                       "of its own");
+    if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("connect-arrival") &&
+        o->connect_arrival == CLIENT_CONNECT_WINDOW)
+        return REFUSE("--connect-arrival: 'window' conflicts with --find connect-rate: connections "
+                      "are opened when they are due");
     if (o->find != CLIENT_FIND_CONNECTIONS)
         return 0;
     for (size_t i = 0; i < N(of_connections); i++)
