@@ -25,7 +25,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .not_begun =
             r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,
         .losses = &r->losses,
-        .none_is_left = r->connections_live == 0 && !plan->config.on_demand,
+        .none_is_left = r->connections_live == 0,
         .server_was_tried = r->server_was_tried,
         .server_accepts = r->server_accepts,
         .deaf = r->connections_deaf,

@@ -120,7 +120,7 @@ void client_run_try_server(struct client_run_state *r)
     struct client_result *result = r->result;
 
     if (result->interrupted || result->losses.idle.count == 0 || result->connections_live > 0 ||
-        config->on_demand || config->socket.datagrams)
+        config->socket.datagrams)
         return;
     result->server_accepts = client_destinations_accept(config);
     result->server_was_tried = !shutdown_was_requested(); /* which ends the wait for it */

@@ -207,7 +207,8 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
     diagnosis_line_say(line->remedy,
                        "the server crashed, was killed or was stopped: see its log, and dmesg for "
                        "the OOM killer%s",
-                       in->reconnects ? "" : "; --reconnect retries until it is back");
+                       in->reconnects || in->on_demand ? ""
+                                                       : "; --reconnect retries until it is back");
 }
 
 static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
@@ -262,11 +263,13 @@ static void blame_timeout_and_limits(struct diagnosis *d, const struct diagnosis
         blame_limits_of_server(d, in, n_turned_away, 0);
 }
 
-/* An interrupted run does not try the server: its replacements may have. */
+/* An interrupted run does not try the server: its replacements have, and are not back.  On demand
+ * they may have been closed again. */
 static bool accepts_no_more(const struct diagnosis_input *in)
 {
-    return in->server_was_tried ? !in->server_accepts
-                                : diagnosis_line_count(in, REASON_REFUSED) > 0;
+    if (in->server_was_tried)
+        return !in->server_accepts;
+    return !in->on_demand && diagnosis_line_count(in, REASON_REFUSED) > 0;
 }
 
 /* An idle timeout can also close all connections at once, if they were last used at the same time.

@@ -41,6 +41,21 @@ def test_killed_server_leaves_a_report_that_counts_every_query_once():
     check("Verdict      SUSPECT" in r.err, "the summary is there")
 
 
+def test_killed_server_is_named_on_demand():
+    server = Server()
+    client = Client("-p", server.port, "-c", 50, "-r", 1000, "-t", 3, "--on-demand", "--stats-interval", "200ms", "127.0.0.1")
+    wait_until_answered(client, 500)
+    server.process.kill()
+    r = client.wait()
+    check_conservation(r)
+    with stall_may_spoil():  # the server may be killed late in the run, or after it
+        check(r.json["queries"]["unconnected"] > 0, r.json["queries"])
+        ended = {line["limit"]: line for line in r.json["diagnosis"]}
+        check_equal(sorted(ended), ["nobody listens", "the server went away"], "diagnosis")
+        check_equal(ended["the server went away"]["connections"], 50, "connections that were lost")
+        check("--reconnect" not in ended["the server went away"]["remedy"], "the next query opens a connection")
+
+
 def test_idle_timeout_of_the_server_is_reported_with_its_length():
     with Server("--idle-timeout", "1s") as server:
         client = Client("-p", server.port, "-c", 50, "--stats-interval", "200ms", "127.0.0.1")

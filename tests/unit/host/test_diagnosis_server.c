@@ -131,6 +131,12 @@ static void server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupte
     assert_string_equal(d.lines[1].limit, "the server went away");
     assert_string_equal(d.lines[1].evidence,
                         "all ended within 0 ns, and the server refuses connections");
+    in.on_demand = true; /* it may have accepted others since, which were closed when idle */
+    diagnosis_make(&d, &in);
+    assert_string_equal(d.lines[1].limit, "the server's idle timeout");
+    in.server_was_tried = true;
+    diagnosis_make(&d, &in);
+    assert_string_equal(d.lines[1].limit, "the server went away");
 }
 
 /* Measured: 30 of 1,000 answered the proof and nothing after it. */
