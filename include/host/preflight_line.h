@@ -21,7 +21,7 @@ enum preflight_level {
 struct preflight_line {
     const char *name; /* name of the limit, stable: a value in JSON */
     enum preflight_level level;
-    uint64_t is, needed;            /* HOST_LIMITS_UNKNOWN: unknown, or not applicable */
+    uint64_t available, needed;     /* HOST_LIMITS_UNKNOWN: unknown, or not applicable */
     char fix[PREFLIGHT_TEXT_BYTES]; /* a command or an option; "" if nothing needs to be done */
 };
 
@@ -30,7 +30,7 @@ struct preflight {
     unsigned n_lines;
 };
 
-struct preflight_line *preflight_line_add(struct preflight *p, const char *name, uint64_t is,
+struct preflight_line *preflight_line_add(struct preflight *p, const char *name, uint64_t available,
                                           uint64_t needed);
 
 __attribute__((format(printf, 3, 4))) void preflight_line_fix(struct preflight_line *line,
@@ -38,12 +38,12 @@ __attribute__((format(printf, 3, 4))) void preflight_line_fix(struct preflight_l
                                                               const char *format, ...);
 
 /* Adds the line; returns it if the value is known and too small, otherwise NULL. */
-struct preflight_line *preflight_line_add_short(struct preflight *p, const char *name, uint64_t is,
-                                                uint64_t needed);
+struct preflight_line *preflight_line_add_short(struct preflight *p, const char *name,
+                                                uint64_t available, uint64_t needed);
 
 /* Adds a limit that one sysctl raises. */
-void preflight_line_add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
-                               enum preflight_level level);
+void preflight_line_add_sysctl(struct preflight *p, const char *name, uint64_t available,
+                               uint64_t needed, enum preflight_level level);
 
 /* The worst level of all lines. */
 enum preflight_level preflight_worst(const struct preflight *p);

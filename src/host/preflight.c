@@ -151,7 +151,7 @@ static void check_accept_queue(struct preflight *p, const struct host_limits *ho
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "sysctl -w net.core.somaxconn=%" PRIu64
                            " and restart the server, or --connect-window %" PRIu64,
-                           needed, line->is > 0 ? line->is : 1);
+                           needed, line->available > 0 ? line->available : 1);
     check_syn_backlog(p, host, needed);
 }
 
@@ -229,13 +229,13 @@ static void check_syn_handling(struct preflight *p, const struct host_limits *ho
     struct preflight_line *line =
         preflight_line_add(p, "net.ipv4.tcp_syncookies", host->syn_cookies, UNKNOWN);
 
-    if (line->is == 1)
+    if (line->available == 1)
         preflight_line_fix(line, PREFLIGHT_OK,
                            "1: SYNs beyond the backlog get cookies ('possible SYN flooding' in "
                            "dmesg); 0: they are dropped and the client retries after 1 s");
     line =
         preflight_line_add(p, "net.ipv4.tcp_abort_on_overflow", host->abort_on_overflow, UNKNOWN);
-    if (line->is == 0)
+    if (line->available == 0)
         preflight_line_fix(
             line, PREFLIGHT_OK,
             "a full accept queue leaves clients established but unserved (half-open)");

@@ -7,13 +7,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct preflight_line *preflight_line_add(struct preflight *p, const char *name, uint64_t is,
+struct preflight_line *preflight_line_add(struct preflight *p, const char *name, uint64_t available,
                                           uint64_t needed)
 {
     struct preflight_line *line = &p->lines[p->n_lines++];
 
     assert(p->n_lines <= PREFLIGHT_LINES);
-    *line = (struct preflight_line){.name = name, .is = is, .needed = needed};
+    *line = (struct preflight_line){.name = name, .available = available, .needed = needed};
     return line;
 }
 
@@ -28,18 +28,18 @@ void preflight_line_fix(struct preflight_line *line, enum preflight_level level,
     va_end(args);
 }
 
-struct preflight_line *preflight_line_add_short(struct preflight *p, const char *name, uint64_t is,
-                                                uint64_t needed)
+struct preflight_line *preflight_line_add_short(struct preflight *p, const char *name,
+                                                uint64_t available, uint64_t needed)
 {
-    struct preflight_line *line = preflight_line_add(p, name, is, needed);
+    struct preflight_line *line = preflight_line_add(p, name, available, needed);
 
-    return is != HOST_LIMITS_UNKNOWN && is < needed ? line : NULL;
+    return available != HOST_LIMITS_UNKNOWN && available < needed ? line : NULL;
 }
 
-void preflight_line_add_sysctl(struct preflight *p, const char *name, uint64_t is, uint64_t needed,
-                               enum preflight_level level)
+void preflight_line_add_sysctl(struct preflight *p, const char *name, uint64_t available,
+                               uint64_t needed, enum preflight_level level)
 {
-    struct preflight_line *line = preflight_line_add_short(p, name, is, needed);
+    struct preflight_line *line = preflight_line_add_short(p, name, available, needed);
 
     if (line != NULL)
         preflight_line_fix(line, level, "sysctl -w %s=%" PRIu64, name, needed);

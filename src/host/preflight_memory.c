@@ -63,15 +63,15 @@ bool preflight_memory_suffices(const struct host_limits *host, const struct memo
 
 static void judge_room(struct preflight_line *line, uint64_t each_bytes, const char *limit)
 {
-    if (line->is == UNKNOWN)
+    if (line->available == UNKNOWN)
         return;
-    if (line->is < line->needed && each_bytes == 0) /* no connection yet, only threads */
+    if (line->available < line->needed && each_bytes == 0) /* no connection yet, only threads */
         preflight_line_fix(line, PREFLIGHT_STOP, "%s", limit);
-    else if (line->is < line->needed)
+    else if (line->available < line->needed)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "use fewer connections (about %" PRIu64 " bytes each), or %s",
                            each_bytes, limit);
-    else if (line->is / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
+    else if (line->available / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "more than %u %% of the available memory: expect reclaim",
                            COMFORTABLE_MEMORY_PERCENT);

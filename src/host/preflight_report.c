@@ -19,13 +19,13 @@ void preflight_report_text(FILE *out, const char *title, const struct preflight 
         "It fits, with warnings.",
         "It does not fit: raise the limits marked stop, or use --force to try anyway.",
     };
-    char is[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
+    char available[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
 
     fprintf(out, "%s\n\n%-36s %17s %17s\n", title, "limit", "available", "needed");
     for (unsigned i = 0; i < p->n_lines; i++) {
         const struct preflight_line *line = &p->lines[i];
 
-        fprintf(out, "%-36s %17s %17s  %s\n", line->name, number(is, line->is),
+        fprintf(out, "%-36s %17s %17s  %s\n", line->name, number(available, line->available),
                 number(needed, line->needed), preflight_level_name(line->level));
         if (line->fix[0] != '\0')
             fprintf(out, "    -> %s\n", line->fix);
@@ -41,7 +41,7 @@ static void put_lines(struct json *j, const struct preflight *p)
 
         json_object_begin(j, NULL);
         json_string(j, "limit", line->name);
-        json_known_u64(j, "is", line->is);
+        json_known_u64(j, "is", line->available);
         json_known_u64(j, "needed", line->needed);
         json_string(j, "level", preflight_level_name(line->level));
         json_string(j, "fix", line->fix[0] != '\0' ? line->fix : NULL);
@@ -65,7 +65,7 @@ void preflight_report_json_object(struct json *j, const char *program, const cha
 void preflight_report_log(const struct preflight *p, const char *subject,
                           enum preflight_level least)
 {
-    char is[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
+    char available[UNITS_TEXT_BYTES], needed[UNITS_TEXT_BYTES];
 
     for (unsigned i = 0; i < p->n_lines; i++) {
         const struct preflight_line *line = &p->lines[i];
@@ -73,7 +73,7 @@ void preflight_report_log(const struct preflight *p, const char *subject,
         if (line->level >= least)
             log_error("%s: %s: %s: available %s, needed %s: %s",
                       line->level == PREFLIGHT_WARN ? "warning" : preflight_level_name(line->level),
-                      subject, line->name, number(is, line->is), number(needed, line->needed),
-                      line->fix);
+                      subject, line->name, number(available, line->available),
+                      number(needed, line->needed), line->fix);
     }
 }

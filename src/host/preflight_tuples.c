@@ -108,7 +108,7 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
     struct preflight_line *line =
         preflight_line_add(p, "source tuples in TIME_WAIT", ask->n_time_wait, UNKNOWN);
 
-    if (line->is == UNKNOWN || line->is == 0)
+    if (line->available == UNKNOWN || line->available == 0)
         return;
     if (takes_over_time_wait(host))
         preflight_line_fix(line, PREFLIGHT_OK,
@@ -139,7 +139,7 @@ static void check_churn(struct preflight *p, const struct host_limits *host,
     struct preflight_line *line = preflight_line_add(
         p, "connections/s sustainable with fin", preflight_tuples_churn_per_s(host, ask), needed);
 
-    if (line->is != UNKNOWN && needed != UNKNOWN && line->is < needed)
+    if (line->available != UNKNOWN && needed != UNKNOWN && line->available < needed)
         preflight_line_fix(
             line, PREFLIGHT_WARN,
             "use --close rst, or sysctl -w net.ipv4.tcp_timestamps=1 to reuse tuples in TIME_WAIT");
@@ -156,7 +156,7 @@ static void check_ports(struct preflight *p, const struct host_limits *host,
         line = preflight_line_add(p, "lowest port bindable",
                                   host->may_bind_privileged ? 1 : host->first_unprivileged_port,
                                   ask->lowest_port);
-        if (line->needed < line->is)
+        if (line->needed < line->available)
             preflight_line_fix(line, PREFLIGHT_STOP,
                                "sysctl -w net.ipv4.ip_unprivileged_port_start=%u, or run with "
                                "CAP_NET_BIND_SERVICE",
@@ -165,7 +165,7 @@ static void check_ports(struct preflight *p, const struct host_limits *host,
     if (ask->udp)
         return;
     line = preflight_line_add(p, "net.ipv4.tcp_timestamps", host->tcp_timestamps, 1);
-    if (line->is == 0)
+    if (line->available == 0)
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "sysctl -w net.ipv4.tcp_timestamps=1 (otherwise ports in TIME_WAIT "
                            "cannot be reused at once)");

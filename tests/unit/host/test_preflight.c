@@ -239,7 +239,7 @@ static void threads_of_the_server_are_limited(void **state)
     preflight_server(&p, &host_of_10000,
                      &(struct preflight_server){10000, 3, true, 64, 256, false});
     assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_STOP);
-    assert_int_equal(find(&p, "cgroup pids.max")->is, 22);
+    assert_int_equal(find(&p, "cgroup pids.max")->available, 22);
     assert_int_equal(find(&p, "cgroup pids.max")->needed, 23);
 }
 
@@ -274,10 +274,12 @@ static void server_is_told_of_its_accept_queue(void **state)
 
 static void a_warning_on_stderr_begins_with_warning(void **state)
 {
-    const struct preflight p = {
-        .n_lines = 1,
-        .lines = {
-            {.name = "limit", .is = 1, .needed = 2, .level = PREFLIGHT_WARN, .fix = "raise"}}};
+    const struct preflight p = {.n_lines = 1,
+                                .lines = {{.name = "limit",
+                                           .available = 1,
+                                           .needed = 2,
+                                           .level = PREFLIGHT_WARN,
+                                           .fix = "raise"}}};
     char *text;
 
     (void)state;

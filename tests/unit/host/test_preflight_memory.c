@@ -38,7 +38,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
         assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_STOP,
                     "or raise /sys/fs/cgroup/u/memory.max");
         assert_int_equal(find(&p, "cgroup memory (bytes available)")->needed, charged);
-        assert_int_equal(find(&p, "cgroup memory (bytes available)")->is, charged - 1);
+        assert_int_equal(find(&p, "cgroup memory (bytes available)")->available, charged - 1);
         host.cgroup_available_bytes = RESERVE + charged;
         preflight_client(&p, &host, &ask_10000);
         assert_only(&p, "cgroup memory (bytes available)", PREFLIGHT_WARN, "80 %");
@@ -110,9 +110,9 @@ static void no_memory_is_available_where_less_than_the_reserve_is_left(void **st
     host.memory_available_bytes = host.cgroup_available_bytes = RESERVE - 1;
     host.cgroup_limit_bytes = 64ull << 20;
     preflight_client(&p, &host, &ask_10000);
-    assert_int_equal(find(&p, "memory (bytes available)")->is, 0);
+    assert_int_equal(find(&p, "memory (bytes available)")->available, 0);
     assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_STOP);
-    assert_int_equal(find(&p, "cgroup memory (bytes available)")->is, 0);
+    assert_int_equal(find(&p, "cgroup memory (bytes available)")->available, 0);
     assert_int_equal(find(&p, "cgroup memory (bytes available)")->level, PREFLIGHT_STOP);
 }
 

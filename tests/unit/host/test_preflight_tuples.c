@@ -18,7 +18,7 @@ static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **sta
         preflight_client(&p, &host, &ask);
         assert_int_equal(preflight_worst(&p),
                          host.tcp_timestamps == 0 ? PREFLIGHT_WARN : PREFLIGHT_OK);
-        assert_int_equal(find(&p, "source tuples in TIME_WAIT")->is, 1000);
+        assert_int_equal(find(&p, "source tuples in TIME_WAIT")->available, 1000);
         assert_non_null(strstr(find(&p, "source tuples in TIME_WAIT")->fix, "43 s"));
     }
     ask.n_time_wait = 1001;
@@ -28,15 +28,15 @@ static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **sta
     preflight_client(&p, &host, &ask);
     tuples = find(&p, "source tuples");
     assert_int_equal(tuples->level, PREFLIGHT_STOP);
-    assert_int_equal(tuples->is, 9999);
+    assert_int_equal(tuples->available, 9999);
     assert_non_null(strstr(tuples->fix, "wait 43 s for TIME_WAIT to end, or add tuples"));
     assert_null(strstr(tuples->fix, "sysctl")); /* does not help those that wait now */
     ask.n_time_wait = 20000;
     preflight_client(&p, &host, &ask);
-    assert_int_equal(find(&p, "source tuples")->is, 0);
+    assert_int_equal(find(&p, "source tuples")->available, 0);
     ask.n_time_wait = HOST_LIMITS_UNKNOWN;
     preflight_client(&p, &host, &ask);
-    assert_int_equal(find(&p, "source tuples")->is, 11000);
+    assert_int_equal(find(&p, "source tuples")->available, 11000);
 }
 
 static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
@@ -100,7 +100,7 @@ static void addresses_that_connections_use_have_to_be_of_this_host(void **state)
         ask.n_local_addresses = cases[i].n_local;
         preflight_client(&p, &host_of_10000, &ask);
         line = find(&p, "source addresses of this host");
-        assert_int_equal(line->is, cases[i].n_local);
+        assert_int_equal(line->available, cases[i].n_local);
         assert_int_equal(line->needed, cases[i].needed);
         assert_int_equal(line->level, cases[i].level);
         assert_int_equal(strstr(line->fix, "192.0.2.7 is not") != NULL,
@@ -120,7 +120,7 @@ static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
     ask.n_tuples = 9999;
     preflight_client(&p, &host_of_10000, &ask);
     assert_only(&p, "source tuples", PREFLIGHT_STOP, "--source with 3 addresses");
-    assert_int_equal(find(&p, "source tuples")->is, 9999);
+    assert_int_equal(find(&p, "source tuples")->available, 9999);
     assert_int_equal(find(&p, "source tuples")->needed, 10000);
     ask.explicit_ports = false;
     preflight_client(&p, &host_of_10000, &ask);
