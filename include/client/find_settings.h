@@ -12,10 +12,10 @@
 struct client_find_settings {
     int what; /* enum client_find_what, not NONE */
     struct slo slo;
-    double min, max; /* loads */
-    double width;
-    uint64_t time_ns;
-    double rate_qps; /* with find connections: queries per second at every load */
+    double min, max;  /* loads, in client_find_settings_unit() */
+    double width;     /* of the result, and ... */
+    uint64_t time_ns; /* ... how long the search may take: see struct search_config */
+    double rate_qps;  /* with find connections: queries per second at every load */
 };
 
 /* The unit of the loads: "q/s", "connections" or "connections/s".  what: not NONE. */

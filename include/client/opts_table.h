@@ -74,7 +74,7 @@ struct client_opts {
     unsigned n_classes;
     uint64_t max_connections; /* 0: auto */
     const char *conn_schedule;
-    double connect_rate;
+    double connect_rate_per_s;
     int connect_arrival; /* enum client_connect_arrival */
     uint64_t connect_window;
     bool window_caps; /* --connect-window was given with --connect-arrival */

@@ -13,7 +13,7 @@
 
 struct progress {
     /* run */
-    uint64_t asked;        /* connections requested */
+    uint64_t n_requested;  /* connections */
     bool listens;          /* receives pushed messages, sends no queries */
     const char *search;    /* what a search is doing; NULL: none */
     uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */

@@ -40,7 +40,7 @@ enum client_state {
 
 /* --start-at and --start-file. */
 struct client_start {
-    bool asked;
+    bool requested;
     bool missed;          /* too late: nothing was started */
     uint64_t at_epoch_ns; /* 0: never known */
     int64_t margin_ns;    /* time left once connected and told the time; negative: late */
@@ -116,7 +116,7 @@ struct client_result {
     const struct client_sweep *sweep; /* searches of --find; NULL: none */
     uint32_t n_workers;
     bool own_fd_tables;     /* each worker had its own */
-    const char *broken_law; /* from tally_check(); NULL: all totals add up */
+    const char *broken_law; /* client_laws_broken(); NULL: all totals add up */
     struct verdict_input verdict;
     unsigned doubts; /* verdict_judge() of `verdict` */
     struct client_goals goals;

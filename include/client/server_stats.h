@@ -20,7 +20,7 @@ struct server_stats {
     uint64_t listen_overflows, listen_drops; /* of the server's host */
 };
 
-/* wait_ms: see control_socket_ask().  Returns 0; or -1 with one line in error
+/* wait_ms: see control_client_ask().  Returns 0; or -1 with one line in error
  * (CONTROL_SOCKET_ERROR_BYTES) if there is no answer or it is not a tcpserver's. */
 int server_stats_read(struct server_stats *s, const char *address,
                       const struct control_token *token, int wait_ms, char *error);

@@ -20,7 +20,7 @@ struct client_servers {
  * (CONTROL_SOCKET_ERROR_BYTES). */
 int client_servers_parse(struct client_servers *s, const char *list, char *error);
 
-/* Reads the counters before the first connection.  wait_ms: see control_socket_ask().  Returns 0,
+/* Reads the counters before the first connection.  wait_ms: see control_client_ask().  Returns 0,
  * or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES) if a server does not answer, or has two
  * of the addresses. */
 int client_servers_read_before(struct client_servers *s, const struct control_token *token,

@@ -20,11 +20,11 @@ struct client_steer {
     struct client_targets targets;
     struct client_workers *workers; /* borrowed */
     const struct client_config *config;
-    uint64_t begin_ns;     /* of the schedule; 0: not started */
-    struct schedule asked; /* the targets without pauses */
-    bool changed;          /* the targets differ from the configuration */
-    uint64_t changed_ns;   /* when the newest schedule takes effect */
-    double n_discarded;    /* queries after the warm-up and before changed_ns that trials discard */
+    uint64_t begin_ns;         /* of the schedule; 0: not started */
+    struct schedule requested; /* the targets without pauses */
+    bool changed;              /* the targets differ from the configuration */
+    uint64_t changed_ns;       /* when the newest schedule takes effect */
+    double n_discarded; /* queries after the warm-up and before changed_ns that trials discard */
     bool paused;
     uint64_t paused_since_ns, resumed_ns; /* of the last pause; resumed_ns: unless paused */
     uint64_t paused_ns;                   /* measured part of all pauses before that */
@@ -37,8 +37,8 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
 void client_steer_begin(struct client_steer *s, uint64_t begin_ns, uint64_t end_ns);
 
 /* Replaces the rest of the schedule.  *at_ns: when it takes effect; meaningless during a pause,
- * since the rate then takes effect when the pause ends.  Returns -1 if there were too many changes
- * within a second: retry later. */
+ * since the rate then takes effect when the pause ends.  Returns 0, or -1 if there were too many
+ * changes within a second: retry later. */
 int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns);
 
 /* Sends at this rate from *at_ns on.  Queries that become due discard_ns later or after that are
@@ -57,7 +57,7 @@ bool client_steer_is_followed(const struct client_steer *s);
 /* Like client_steer_rate().  No effect if already paused or resumed. */
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
 
-/* Requests n connections, at most config->n_connections.  Returns -1 if a worker has not yet
+/* Requests n connections, at most config->n_connections.  Returns 0, or -1 if a worker has not yet
  * applied the previous change: retry. */
 int client_steer_connections(struct client_steer *s, uint32_t n);
 

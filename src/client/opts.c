@@ -58,7 +58,7 @@ static int check_arrival(struct client_opts *o, char *error)
         return 0;
     if (o->conn_schedule != NULL)
         return REFUSE("--connect-arrival: conflicts with --conn-schedule: give only one");
-    if (o->connect_rate <= 0)
+    if (o->connect_rate_per_s <= 0)
         return REFUSE("--connect-arrival: requires --connect-rate, the connections per second");
     o->window_caps = was_given("connect-window");
     return 0;

@@ -68,7 +68,7 @@ static void set_first(struct client_opts *o)
         o->connections = first;
         o->max_connections = last;
         if (!was_given("connect-rate"))
-            o->connect_rate = CONNECT_PER_S;
+            o->connect_rate_per_s = CONNECT_PER_S;
     } else if (o->sweep_axis == CLIENT_SWEEP_QUERIES_PER_CONN) {
         o->queries_per_conn = first;
     } else {

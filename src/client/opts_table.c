@@ -82,7 +82,7 @@ static const struct option_row rows[] = {
      NULL},
     {"conn-schedule", 0, OPTION_TEXT, FIELD(conn_schedule), "STEPS",
      "connections over time, instead of -c: 10s:0-500,60s:500, or @FILE", 0, 0, NULL},
-    {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate), "PER_S",
+    {"connect-rate", 'n', OPTION_RATE, FIELD(connect_rate_per_s), "PER_S",
      "new connections per second; 0: limited by the window only (default: 0)", 0, 100000000, NULL},
     {"connect-arrival", 0, OPTION_CHOICE, FIELD(connect_arrival), "KIND",
      "arrivals at rate -n: poisson, constant or window (default: window)", 0, 0,

@@ -32,7 +32,7 @@ static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
 
 static void plan_load(struct client_config *c, const struct client_opts *o)
 {
-    c->connect_rate_per_s = o->connect_rate;
+    c->connect_rate_per_s = o->connect_rate_per_s;
     c->conn_per_query = o->find == CLIENT_FIND_CONNECT_RATE;
     c->connect_arrival = c->conn_per_query ? CLIENT_CONNECT_WINDOW : o->connect_arrival;
     c->closes_newest = o->find != CLIENT_FIND_NONE;

@@ -42,7 +42,7 @@ static void print_connecting(FILE *out, const struct progress *p, const struct t
 
     fprintf(out,
             "connecting %.1f s, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %.0f/s",
-            (double)(p->now_ns - p->start_ns) / 1e9, connected, p->asked,
+            (double)(p->now_ns - p->start_ns) / 1e9, connected, p->n_requested,
             tally_get(&now->connections.proven), per_s(p, connected, p->previous_connected));
 }
 

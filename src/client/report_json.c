@@ -214,7 +214,7 @@ static void put_output(struct json *j, const struct client_result *r)
 /* The common start of several hosts, and how precisely this one kept it. */
 static void put_start(struct json *j, const struct client_start *start)
 {
-    if (!json_object_begin_if(j, "start", start->asked))
+    if (!json_object_begin_if(j, "start", start->requested))
         return;
     json_known_u64(j, "at_epoch_ns", start->at_epoch_ns > 0 ? start->at_epoch_ns : UINT64_MAX);
     json_double(j, "margin_s", start->at_epoch_ns > 0 ? (double)start->margin_ns / 1e9 : NAN);

@@ -111,7 +111,7 @@ void report_text_start(FILE *out, const struct client_start *start)
     char at[CLOCK_RFC3339_BYTES], margin[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES],
         error[UNITS_TEXT_BYTES];
 
-    if (!start->asked || start->at_epoch_ns == 0)
+    if (!start->requested || start->at_epoch_ns == 0)
         return;
     fprintf(out, "Start        at %s, known %s before", clock_rfc3339(at, start->at_epoch_ns),
             units_format_duration(margin, start->margin_ns > 0 ? (uint64_t)start->margin_ns : 0));

@@ -65,7 +65,7 @@ void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
 
     result->has_interface = netdev_towards(&config->target, result->interface) == 0;
     r->progress = (struct progress){
-        .asked = result->connections_at_begin,
+        .n_requested = result->connections_at_begin,
         .listens = config->listens,
         .load_ns = client_config_load_ns(config),
         .start_ns = now_ns,

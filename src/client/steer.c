@@ -20,7 +20,7 @@ void client_steer_init(struct client_steer *s, const struct client_config *confi
 {
     *s = (struct client_steer){.config = config, .workers = workers};
     pthread_mutex_init(&s->targets.lock, NULL);
-    s->targets.schedule = s->asked = config->schedule;
+    s->targets.schedule = s->requested = config->schedule;
     s->targets.end_ns = PACER_NEVER;
     s->targets.n_connections = config->n_at_begin;
     s->targets.queries_per_conn = config->queries_per_conn;
@@ -111,13 +111,13 @@ static int replace_rest(struct client_steer *s, const struct schedule *rest, uin
 
 int client_steer_rate(struct client_steer *s, double qps, uint64_t *at_ns)
 {
-    struct schedule asked;
+    struct schedule requested;
 
     *at_ns = moment_ns(s);
-    schedule_constant(&asked, schedule_duration_ns(&s->config->schedule), qps);
-    if (!s->paused && replace_rest(s, &asked, *at_ns, s->targets.measure_ns) != 0)
+    schedule_constant(&requested, schedule_duration_ns(&s->config->schedule), qps);
+    if (!s->paused && replace_rest(s, &requested, *at_ns, s->targets.measure_ns) != 0)
         return -1;
-    s->asked = asked;
+    s->requested = requested;
     return 0;
 }
 
@@ -161,7 +161,7 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
     if (paused == s->paused)
         return 0;
     schedule_constant(&silence, schedule_duration_ns(&s->config->schedule), 0);
-    if (replace_rest(s, paused ? &silence : &s->asked, *at_ns, s->targets.measure_ns) != 0)
+    if (replace_rest(s, paused ? &silence : &s->requested, *at_ns, s->targets.measure_ns) != 0)
         return -1;
     if (paused) {
         s->paused_ns += last_pause_ns(s, s->resumed_ns);

@@ -37,7 +37,7 @@ static void predecessors_command_line_is_understood(void **state)
     assert_int_equal(opts.server.port, 53);
     assert_true(client_opts_rate_qps(&opts) == 1000);
     assert_int_equal(opts.connections, 50);
-    assert_true(opts.connect_rate == 200);
+    assert_true(opts.connect_rate_per_s == 200);
     assert_int_equal(opts.duration_ns, 10000000000);
     assert_int_equal(opts.seed, 7);
     assert_true(opts.raw);

@@ -32,7 +32,7 @@ static void assert_line(struct progress *p, const struct tally *now, const char 
 
 static void line_is_about_the_time_since_the_last(void **state)
 {
-    struct progress p = {.asked = 100, .load_ns = UINT64_MAX, .now_ns = 2000 * MS};
+    struct progress p = {.n_requested = 100, .load_ns = UINT64_MAX, .now_ns = 2000 * MS};
     struct tally t = {0};
 
     (void)state;

@@ -142,7 +142,7 @@ static void start_says_how_well_it_was_kept(void **state)
     assert_has(text, "\"start\": null,");
     free(text);
     m->result.start =
-        (struct client_start){.asked = true,
+        (struct client_start){.requested = true,
                               .at_epoch_ns = 1800000000500000000,
                               .margin_ns = 2500 * (int64_t)MS,
                               .late_ns = 7 * US,
