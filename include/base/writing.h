@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #define WRITING_PATIENCE_NS 300000000ull
 
@@ -14,11 +13,6 @@
  * the open file description; if that fails, or for another file, duplicates the descriptor.
  * Returns the new descriptor, or -1 with errno. */
 int writing_open_again(int fd);
-
-/* Like write(2), but returns -1 with EAGAIN rather than wait for a reader.  Blocks only on a
- * regular file, and on a pipe that writing_open_again() could not open and that another process
- * fills at this moment. */
-ssize_t writing_some(int fd, const char *text, size_t n_bytes);
 
 /* Whether to go on waiting for a reader; waited_ns: since it was last asked by the same writer. */
 typedef bool writing_may_wait(uint64_t waited_ns);
@@ -30,7 +24,9 @@ bool writing_until_shutdown(uint64_t waited_ns);
 bool writing_never(uint64_t waited_ns);
 
 /* Writes all of the text, as long as it may wait.  Returns the number of bytes written; if not all,
- * with *error: EAGAIN if the reader does not read, or the errno of write(2); else 0. */
+ * with *error: EAGAIN if the reader does not read, or the errno of write(2); else 0.  Blocks only
+ * on a regular file, and on a pipe that writing_open_again() could not open and that another
+ * process fills at this moment. */
 size_t writing_all(int fd, const char *text, size_t n_bytes, writing_may_wait *may_wait,
                    int *error);
 

@@ -9,6 +9,7 @@
 #ifndef TCPSCALER_MEASURE_HIST_H
 #define TCPSCALER_MEASURE_HIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,7 +70,7 @@ uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
 uint64_t hist_count_above(const struct hist *h, uint64_t value_ns);
 
 /* Whether there are enough samples to print the percentile: n * (1 - q) >= 10. */
-int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den);
+bool hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den);
 
 /* Sample standard deviation over all values (n - 1); 0 for fewer than two. */
 double hist_stddev_ns(const struct hist *h);

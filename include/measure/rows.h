@@ -32,16 +32,14 @@ struct rows_options {
     uint32_t ring_rows;          /* ... of this size, a power of two */
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum rows_when_full */
-    uint64_t one_in;             /* one query in this many has rows, >= 1; see rows_has() */
-    const atomic_bool *hurry;    /* NULL, or a flag that shortens the patience to ROWS_HURRY_NS */
+    /* One query in this many has rows, >= 1.  It has both rows or none, and the same queries are
+     * selected in every run, by a hash of connection and id. */
+    uint64_t one_in;
+    const atomic_bool *hurry; /* NULL, or a flag that shortens the patience to ROWS_HURRY_NS */
 };
 
 /* Writes the header and starts the writer thread.  Returns NULL with errno on failure. */
 struct rows *rows_open(const struct rows_options *options);
-
-/* Returns whether a query has rows if one in `one_in` has.  It has both rows or none, and the same
- * queries are selected in every run, by a hash of connection and id.  Pure. */
-bool rows_has(const struct rows_record *sample, uint64_t one_in);
 
 /* Called by worker `ring` only.  A row that does not fit is dropped and counted, or waits for room.
  */

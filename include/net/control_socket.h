@@ -32,8 +32,8 @@ int control_socket_resolve(struct sock_address *a, const char *address, bool lis
 
 struct control_socket {
     int fd; /* listening, non-blocking, close-on-exec; -1: none */
-    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* path of a unix socket; otherwise empty
-                                                           */
+    /* Of a unix socket; otherwise empty. */
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
 /* Listens.  An address that others can reach, i.e. anything but loopback and unix, is refused

@@ -15,8 +15,8 @@
 struct metric {
     char name[METRICS_NAME_BYTES];
     struct hist hist;           /* count, extremes and moments are those of all values; ... */
-    struct batch_means batches; /* of the values, by second; empty: not known */
     bool has_counts;            /* ... so are its counts; otherwise no percentile is known */
+    struct batch_means batches; /* of the values, by second; empty: not known */
 };
 
 struct metrics {

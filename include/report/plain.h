@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * plain: makes text from a file safe to print on a terminal: somebody may have put escape
- * sequences, or lines that imitate ours, into it.  Pure except
- * for the stream. */
+ * sequences, or lines that imitate ours, into it.  Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_PLAIN_H
 #define TCPSCALER_REPORT_PLAIN_H
 

@@ -31,7 +31,8 @@ int writing_open_again(int fd)
     return again >= 0 ? again : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-ssize_t writing_some(int fd, const char *text, size_t n_bytes)
+/* Like write(2), but returns -1 with EAGAIN rather than wait for a reader. */
+static ssize_t write_some(int fd, const char *text, size_t n_bytes)
 {
     struct pollfd writable = {.fd = fd, .events = POLLOUT};
     struct stat status;
@@ -78,7 +79,7 @@ size_t writing_all(int fd, const char *text, size_t n_bytes, writing_may_wait *m
 
     *error = 0;
     while (n_written < n_bytes) {
-        const ssize_t n = writing_some(fd, text + n_written, n_bytes - n_written);
+        const ssize_t n = write_some(fd, text + n_written, n_bytes - n_written);
 
         if (n >= 0) {
             n_written += (size_t)n;

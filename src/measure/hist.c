@@ -157,7 +157,7 @@ uint64_t hist_count_above(const struct hist *h, uint64_t value_ns)
     return n;
 }
 
-int hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den)
+bool hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t den)
 {
     return (h->count + h->beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
 }

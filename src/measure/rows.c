@@ -258,7 +258,7 @@ struct rows *rows_open(const struct rows_options *options)
 }
 
 /* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart. */
-bool rows_has(const struct rows_record *sample, uint64_t one_in)
+static bool is_selected(const struct rows_record *sample, uint64_t one_in)
 {
     uint64_t z = (uint64_t)sample->connection << 16 | sample->id;
 
@@ -290,7 +290,7 @@ void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample)
     const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     const int kind = kind_of((char)sample->type);
 
-    if (s->o.one_in > 1 && !rows_has(sample, s->o.one_in)) {
+    if (s->o.one_in > 1 && !is_selected(sample, s->o.one_in)) {
         r->left_out[kind]++;
         return;
     }

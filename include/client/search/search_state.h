@@ -60,8 +60,8 @@ enum search_reason {
 struct search_trial {
     struct search_order order;
     struct trial_judgment judgment;
-    uint64_t
-        measured_ns; /* as ordered, or until its goals were missed for good; 0: it did not begin */
+    /* As ordered, or until its goals were missed for good; 0: it did not begin. */
+    uint64_t measured_ns;
 };
 
 struct search {

@@ -95,8 +95,8 @@ struct client_config {
     /* load */
     bool listens; /* no queries: measure the messages that the server pushes */
     struct query query;
-    const struct query
-        *sizes; /* with --sweep size: its queries, the first equal to query; else NULL */
+    /* With --sweep size: its queries, the first equal to query; else NULL. */
+    const struct query *sizes;
     uint32_t n_sizes;
     const struct client_class *classes; /* n_classes, of all connections; NULL: none */
     uint32_t n_classes;

@@ -30,7 +30,7 @@ void client_pool_init(struct client_pool *p, uint32_t n_slots, uint32_t n_wanted
 /* Also if all zero. */
 void client_pool_free(struct client_pool *p);
 
-/* Returns the slot of an open connection; index 0 is the oldest. */
+/* Returns the slot of an open connection; from_oldest 0: the oldest. */
 uint32_t client_pool_slot(const struct client_pool *p, uint32_t from_oldest);
 
 /* Returns whether the slot is in the pool. */
@@ -47,9 +47,8 @@ void client_pool_open_next(struct client_pool *p);
  * n_open is higher. */
 void client_pool_want(struct client_pool *p, uint32_t n);
 
-/* Remove the oldest or the newest connection, which must exist.  Return its slot. */
+/* Removes the oldest connection, which must exist.  Returns its slot. */
 uint32_t client_pool_close_oldest(struct client_pool *p);
-uint32_t client_pool_close_newest(struct client_pool *p);
 
 typedef bool client_pool_is_good(const void *context, uint32_t slot);
 

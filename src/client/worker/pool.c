@@ -66,7 +66,7 @@ uint32_t client_pool_close_oldest(struct client_pool *p)
     return slot;
 }
 
-uint32_t client_pool_close_newest(struct client_pool *p)
+static uint32_t close_newest(struct client_pool *p)
 {
     return client_pool_slot(p, --p->n_open);
 }
@@ -175,6 +175,6 @@ bool client_pool_step(struct client_pool *p, uint32_t *to_close)
         return false;
     }
     p->n_to_close--;
-    *to_close = p->closes_newest ? client_pool_close_newest(p) : client_pool_close_oldest(p);
+    *to_close = p->closes_newest ? close_newest(p) : client_pool_close_oldest(p);
     return true;
 }
