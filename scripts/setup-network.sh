@@ -66,17 +66,60 @@ block_of() {
     esac
 }
 
+# "ADDRESS DESTINATION" for each gateway and route.  The filters of ip(8) leave out routes with several next hops.
+gateways() {
+    for family in -4 -6; do
+        ip $family -o route show table all 2>/dev/null
+    done | awk '{ for (i = 2; i < NF; i++) if ($i == "via") print $(i + 1) == "inet6" ? $(i + 2) : $(i + 1), $1 }'
+}
+
+# Reads gateways, then sources; prints the first source that is or includes a gateway, and what is beyond it.
+source_with_gateway() {
+    awk '
+    function hex(text,    value) {
+        for (; text != ""; text = substr(text, 2))
+            value = 16 * value + index("123456789abcdef", tolower(substr(text, 1, 1)))
+        return value
+    }
+    function bits(address,    n, zeros, width, parts, i, k, text) {
+        for (n = gsub(/:/, ":", address); n < 8; n++)
+            zeros = zeros "0:"
+        sub(/::/, ":" zeros, address)
+        width = address ~ /:/ ? 16 : 8
+        n = split(address, parts, /[.:]/)
+        for (i = 1; i <= n; i++)
+            for (k = 2 ^ (width - 1); k >= 1; k /= 2)
+                text = text int((width == 16 ? hex(parts[i]) : parts[i]) / k) % 2
+        return text
+    }
+    NF == 2 {
+        if (!($1 in destination) || $2 == "default")
+            destination[$1] = $2
+        next
+    }
+    {
+        n_bits = split($1, block, "/") == 2 ? block[2] : 128
+        start = substr(bits(block[1]), 1, n_bits)
+        found = ""
+        for (gateway in destination)
+            if (found != "default" && !(gateway ~ /:/) == !($1 ~ /:/) && substr(bits(gateway), 1, n_bits) == start)
+                found = destination[gateway]
+        if (found != "") {
+            print $1, found
+            exit
+        }
+    }'
+}
+
 # A gateway that becomes local would no longer be reached, nor what is behind it.
 refuse_gateways() {
-    for item in $items; do
-        routes=$(ip "$(family_of "$item")" -o route show table all via "$(block_of "$item")" 2>/dev/null)
-        case $routes in
-        '') continue ;;
-        default*) gateway='the default gateway' ;;
-        *) gateway="the gateway to ${routes%% *}" ;;
-        esac
-        die "--sources: $item is or includes $gateway, which would be cut off"
-    done
+    found=$({ gateways && echo "$items"; } | source_with_gateway)
+    case $found in
+    '') return ;;
+    *' default') gateway='the default gateway' ;;
+    *) gateway="the gateway to ${found#* }" ;;
+    esac
+    die "--sources: ${found%% *} is or includes $gateway, which would be cut off"
 }
 
 # The other end of an ssh session that becomes local would be cut off.  An sshd, "sshd-session" in new versions, has the

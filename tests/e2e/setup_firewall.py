@@ -158,13 +158,18 @@ def test_sources_refuse_gateways():
         device = host.run("ip", "-o", "route", "get", "10.77.0.2").stdout.split("dev ")[1].split()[0]
         for family, destination, gateway in routes:
             host.run("ip", family, "route", "add", destination, "via", gateway, "dev", device)
+        for destination, hops in (("10.79.0.0/16", ("10.77.0.5", "10.77.0.6")), ("fd79::/32", ("fd77::5", "fd77::6"))):
+            host.run("ip", "route", "add", destination, *(word for hop in hops for word in ("nexthop", "via", hop, "dev", device)))
+        host.run("ip", "route", "add", "10.80.0.0/16", "via", "inet6", "fd77::7", "dev", device)
         before = everything(host)
         for item, gateway in (("10.77.0.0/24", "the default gateway"), ("10.77.0.2", "the default gateway"),
-                              ("10.77.0.3-4", "the gateway to 10.78.0.0/16"), ("fd77::/64", "the default gateway")):
+                              ("10.77.0.3-4", "the gateway to 10.78.0.0/16"), ("fd77::/64", "the default gateway"),
+                              ("10.77.0.6", "the gateway to 10.79.0.0/16"), ("fd77:0:0::4/127", "the gateway to fd79::/32"),
+                              ("FD77::7", "the gateway to 10.80.0.0/16")):
             r = script(host, CLIENT, "--apply", "--sources", item, "--dev", "lo", code=2)
             check(f"includes {gateway}, which would be cut off" in r.stderr, r.stderr)
         check_same(everything(host), before, "after the refusals")
-        script(host, CLIENT, "--dry-run", "--sources", "10.77.0.4,10.77.1.0/24,fd77:1::/64", "--dev", "lo")
+        script(host, CLIENT, "--dry-run", "--sources", "10.77.0.4,10.77.1.0/24,fd77::4,fd77:1::/64", "--dev", "lo")
 
 
 # As systemd does: one program listens, another has the session.
