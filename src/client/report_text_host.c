@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "measure/memory_per_connection.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,16 +24,13 @@ void report_text_diagnosis(FILE *out, const struct client_result *r)
     }
 }
 
-/* Fewer connections cost less than what a run allocates anyway. */
-#define LEAST_FOR_MEMORY 1000
-
 static void print_memory_per_connection(FILE *out, const struct client_result *r)
 {
     const struct host_counters *before = &r->host_before, *after = &r->host_after;
     const uint64_t n_open = client_result_n_open(r);
     char text[UNITS_TEXT_BYTES];
 
-    if (n_open < LEAST_FOR_MEMORY)
+    if (n_open < MEMORY_PER_CONNECTION_LEAST)
         return;
     if (after->rss_bytes != HOST_COUNTERS_UNKNOWN && after->rss_bytes > before->rss_bytes)
         fprintf(out, ", %s more per connection",

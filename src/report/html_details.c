@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * html_details: the last section: what the client's host and the server counted, all settings, and
  * the result itself. */
+#include "measure/memory_per_connection.h"
 #include "report/figure.h"
 #include "report/html_sections.h"
 #include "report/html_table.h"
@@ -12,12 +13,26 @@ struct figure_row {
     const char *(*text)(char *text, const struct json_object *result, const char *path);
 };
 
+/* NULL: of too few connections, or unknown. */
+static const char *memory_per_connection(char *text, const struct json_object *result,
+                                         const char *path)
+{
+    double n_live, n_half_open = 0;
+
+    (void)result_double(result, "connections.half_open", &n_half_open);
+    if (result_double(result, "connections.live_at_end", &n_live) &&
+        n_live + n_half_open < MEMORY_PER_CONNECTION_LEAST)
+        return NULL;
+    return figure_bytes(text, result, path);
+}
+
 static const struct figure_row client_rows[] = {
     {"CPU time, user", "resources.user_s", figure_seconds},
     {"CPU time, system", "resources.system_s", figure_seconds},
     {"resident memory", "resources.rss_bytes", figure_bytes},
-    {"resident memory per connection", "resources.rss_bytes_per_connection", figure_bytes},
-    {"kernel slab memory per connection", "resources.slab_bytes_per_connection", figure_bytes},
+    {"resident memory per connection", "resources.rss_bytes_per_connection", memory_per_connection},
+    {"kernel slab memory per connection", "resources.slab_bytes_per_connection",
+     memory_per_connection},
     {"involuntary context switches", "resources.involuntary_switches", figure_count},
     {"segments retransmitted", "resources.retransmits", figure_count},
     {"bytes sent", "resources.bytes_sent", figure_bytes},

@@ -145,6 +145,16 @@ def test_a_picture_over_time_needs_values():
         check_equal(section.strip(), '<p class="soft">Too few values for a picture.</p>', "instead of the heat map")
 
 
+def test_memory_per_connection_needs_many_connections():
+    """As in the summary of tcpclient: with fewer, what any run allocates decides it."""
+    per_connection = {"rss_bytes_per_connection": 512, "slab_bytes_per_connection": 2048}
+    for n_live, n_half_open, expected in ((999, 0, ["-", "-"]), (1000, 0, ["512 B", "2.00 KiB"]), (600, 400, ["512 B", "2.00 KiB"])):
+        run = copy_of_run("memory.json", connections={"live_at_end": n_live, "half_open": n_half_open}, resources=per_connection)
+        rows = rows_of(page_of(run), "The client's host")
+        check_equal([rows[f"{what} memory per connection"][0] for what in ("resident", "kernel slab")], expected,
+                    f"{n_live} live, {n_half_open} half-open")
+
+
 def test_rates_sent_and_answered_cover_the_same_time():
     """The schedule lasted 10 s, sending 12.5 s: what was sent and answered cannot have come at the rate of the schedule."""
     counts = {"scheduled": 1000, "sent": 1000, "answered": 1000, "timeout": 0, "error": 0, "cancelled": 0, "unsent": 0}
