@@ -184,6 +184,17 @@ static bool each_has_log(const struct recordings *runs)
     return has;
 }
 
+static const char *why_no_history(const struct json_object *result)
+{
+    const bool of_listener = result_is_of_listener(result);
+    uint64_t n;
+
+    if (result_u64(result, of_listener ? "push.measured" : "queries.sent", &n) && n == 0)
+        return of_listener ? "No message was received." : "No query was sent.";
+    return "Latency and rate over time need the histogram log (--hlog), with intervals, of each "
+           "run.";
+}
+
 void html_over_time(struct html_report *r)
 {
     struct timeline timeline;
@@ -193,9 +204,9 @@ void html_over_time(struct html_report *r)
         history_make(&history, &timeline) == 0)
         print_history(r, &history);
     else
-        fputs("<section>\n<h2>Rate</h2>\n<p class=\"soft\">Latency and rate over time need the "
-              "histogram log (--hlog), with intervals, of each run.</p>\n<div class=\"pair\">\n",
-              r->out);
+        fprintf(r->out,
+                "<section>\n<h2>Rate</h2>\n<p class=\"soft\">%s</p>\n<div class=\"pair\">\n",
+                why_no_history(r->result));
     if (result_is_of_listener(r->result))
         print_message_rates(r->out, r->result);
     else

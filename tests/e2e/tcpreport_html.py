@@ -155,6 +155,16 @@ def test_memory_per_connection_needs_many_connections():
                     f"{n_live} live, {n_half_open} half-open")
 
 
+def test_a_run_that_sent_nothing_does_not_lack_a_log():
+    over_time = "Latency and rate over time need the histogram log"
+    silent = copy_of_run("silent.json", queries={"scheduled": 0, "sent": 0, "answered": 0})
+    push = {"measured": 0, "before": 0, "after": 0, "lost": 0, "duplicate": 0, "damaged": 0}
+    for path, words in ((silent, "No query was sent."), (copy_of_run("unpushed.json", push=push), "No message was received.")):
+        text = page_of(path)
+        check(f'<p class="soft">{words}</p>' in text and over_time not in text, f"{words!r} in the page")
+    check(over_time in page_of(files(0)[0]), "the control: a run with queries")
+
+
 def test_rates_sent_and_answered_cover_the_same_time():
     """The schedule lasted 10 s, sending 12.5 s: what was sent and answered cannot have come at the rate of the schedule."""
     counts = {"scheduled": 1000, "sent": 1000, "answered": 1000, "timeout": 0, "error": 0, "cancelled": 0, "unsent": 0}
