@@ -16,8 +16,8 @@ void client_run_snapshot(void *context, struct client_result *result);
 /* After the workers have ended: fills in r->result. */
 void client_run_collect(struct client_run_state *r);
 
-/* If no TCP connection is left and the server has ended some: checks whether it still accepts, unless
- * the run was interrupted. */
+/* If no TCP connection is left and the server has ended some: checks whether it still accepts,
+ * unless the run was interrupted. */
 void client_run_try_server(struct client_run_state *r);
 
 #endif

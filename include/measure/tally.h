@@ -83,7 +83,7 @@ struct tally {
         tally_count with_timeouts;       /* connections with queries that timed out */
         tally_count deaf_unacknowledged; /* connections that ended deaf (client/worker/transport.h),
                                           * with data that the peer had not acknowledged */
-        tally_count deaf_unproven;       /* connections that ended deaf and had never answered */
+        tally_count deaf_unproven;       /* those deaf when the run ended them, never answered */
         tally_count
             needless_retransmits; /* spurious retransmits: the peer had the segment already */
         tally_count opening_retransmits; /* of the others, those before the first answer */
