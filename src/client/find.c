@@ -83,12 +83,12 @@ static void over(struct client_find *f)
 }
 
 /* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
- * opened: the first trial says nothing of a load, and the others would not either. */
+ * usable: the first trial says nothing of a load, and the others would not either. */
 static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
 {
     search_take(&f->search, judgment);
     enter(f, IDLE, now_ns);
-    if (f->search.n > 1 || CLIENT_WORKERS_GAUGE(f->workers, tally.connections.connected) > 0)
+    if (f->search.n > 1 || CLIENT_WORKERS_GAUGE(f->workers, n_ever_usable) > 0)
         return;
     search_stop(&f->search, SEARCH_UNCONNECTED);
     over(f);

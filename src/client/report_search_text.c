@@ -89,7 +89,7 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
     else if (s->reason == SEARCH_TOO_MANY)
         fprintf(out, "no answer after %u trials: use a larger --find-width", SEARCH_MOST_TRIALS);
     else if (s->reason == SEARCH_UNCONNECTED)
-        fputs("no connection could be opened (see the connection outcomes)", out);
+        fputs("no connection became usable (see the connection outcomes)", out);
     else if (f->begin_ns == 0)
         fputs("the run ended before the search began", out);
     else

@@ -45,7 +45,7 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
         {"time", "not enough time was left for another trial"},
         {"unconfirmed", "short trials were good, but no long one confirmed them"},
         {"too-many-trials", "too many trials without an answer"},
-        {"no-connection", "no connection could be opened"},
+        {"no-connection", "no connection became usable"},
     };
     const char *reason = result_string(search, "reason");
     const char *limit = result_string(search, "limited_by");

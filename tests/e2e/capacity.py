@@ -59,16 +59,25 @@ def test_an_interrupted_search_reports_what_is_known():
     check_equal(len(read_rows(trials)), len(s["trials"]), "rows")
 
 
-def test_a_search_without_a_server_ends_after_a_trial():
+def check_search_without_connections(port, *arguments):
     for what in ("rate", "-c", 2), ("connections", "-r", 100), ("connect-rate",):
-        client, _ = start_search("-p", free_port(), "--find", *what, "--slo", "p99<50ms", "--find-range", "100-200", "--connect-timeout",
-                                 "100ms", "--find-time", "60s")
+        client, _ = start_search("-p", port, "--find", *what, "--slo", "p99<50ms", "--find-range", "100-200", "--connect-timeout",
+                                 "100ms", "--find-time", "60s", *arguments)
         r = client.wait()
         s = r.json["search"]
         check_equal((s["status"], s["reason"], r.code), ("inconclusive", "no-connection", 3), r.err)
         check_equal([s[key] for key in ("lower", "upper", "limited_by", "bound_by")], 4 * [None], "bounds, and what limited it")
         check_equal(len(s["trials"]), 1, f"trials: {s['trials']}")
-        check("no connection could be opened (see the connection outcomes)" in r.err, r.err)
+        check("no connection became usable (see the connection outcomes)" in r.err, r.err)
+
+
+def test_a_search_without_a_server_ends_after_a_trial():
+    check_search_without_connections(free_port())
+
+
+def test_a_search_over_tls_of_a_server_without_it_ends_after_a_trial():
+    with Server() as server:
+        check_search_without_connections(server.port, "--tls", "--tls-insecure")
 
 
 def test_a_search_whose_server_ends_lacks_connections():

@@ -54,7 +54,7 @@ enum search_reason {
     SEARCH_UNCONFIRMED, /* no confirmation succeeded */
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
     SEARCH_STOPPED,     /* on request */
-    SEARCH_UNCONNECTED  /* no connection could be opened */
+    SEARCH_UNCONNECTED  /* no connection became usable */
 };
 
 struct search_trial {
