@@ -235,8 +235,10 @@ def test_merge_warns_of_runs_that_hardly_overlap():
     for name, second in zip(names, ("00.000", "02.900")):
         change(name, verdict="VALID", reasons=[], measured_from=f"2026-01-31T23:59:{second}Z", rate={"duration_s": 3})
     check("overlapped for 3 % of the shorter one" in report("merge", *names, code=None).stderr, "0.1 of 3 s")
-    change(names[1], measured_from="2026-01-31T23:59:00.200Z")
-    check("overlap" not in report("merge", *names, code=None).stderr, "the control: 2.8 of 3 s")
+    change(names[1], measured_from="2026-01-31T23:59:00.330Z")
+    check("overlapped for 89 % of the shorter one" in report("merge", *names, code=None).stderr, "2.67 of 3 s")
+    change(names[1], measured_from="2026-01-31T23:59:00.290Z")
+    check("overlap" not in report("merge", *names, code=None).stderr, "the control: 2.71 of 3 s")
 
 
 def test_times_of_some_answers_are_not_reported_for_all():
