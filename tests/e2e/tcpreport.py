@@ -211,6 +211,11 @@ def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     for name in names:
         change(name, verdict="VALID", reasons=[], measured_from=started)
     check_equal(report("merge", *names, *logs).stderr, "", "the control: nothing to warn of")
+    known = read_json(names[1])["options"]
+    for setting in ("target", "assert", "require", "source", "proxy-source", "tls-name", "tls-ca"):
+        check(setting in known, f"the setting {setting}")
+        change(names[1], options={setting: "of one of them"})
+    check_equal(report("merge", *names, *logs).stderr, "", "settings that may differ")
     check("has neither a log" in report("merge", *names, logs[0]).stderr, "missing percentiles")
     check("did not overlap in time" not in report("merge", *names).stderr, "the control")
     change(names[1], verdict="SUSPECT", reasons=["unsent"], seed=7, options={"rate": 600},

@@ -290,6 +290,29 @@ static void recovery_ends_with_the_last_connection_that_is_back(void **state)
     free(text);
 }
 
+/* gnuplot warns of an empty one. */
+static void axis_of_equal_times_has_a_range(void **state)
+{
+    struct metrics metrics = {0};
+    struct metric *m = metrics_get(&metrics, "response");
+    char *text;
+
+    (void)state;
+    assert_non_null(m);
+    for (int i = 0; i < 2; i++)
+        hist_record(&m->hist, 2000);
+    html_plots_percentiles(print_open(), &metrics);
+    text = print_close();
+    assert_has(text, "set yrange [1e-06:1e-05]\n");
+    free(text);
+    hist_record(&m->hist, 3000);
+    html_plots_percentiles(print_open(), &metrics);
+    text = print_close();
+    assert_null(strstr(text, "set yrange"));
+    free(text);
+    metrics_free(&metrics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +324,7 @@ int main(void)
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
         cmocka_unit_test(axis_reaches_a_bound_without_a_time),
+        cmocka_unit_test(axis_of_equal_times_has_a_range),
         cmocka_unit_test(memory_is_drawn_in_mib),
         cmocka_unit_test(memory_that_is_in_few_samples_is_drawn),
         cmocka_unit_test(sweep_needs_two_searches_with_a_mark),
