@@ -14,8 +14,7 @@ enum { HISTORY_MOST_COLUMNS = 240, HISTORY_ROWS_PER_DECADE = 12, HISTORY_ROWS = 
 struct history_column {
     double begin_s, length_s; /* since the first interval; length 0: nothing was recorded */
     uint64_t n_sent;
-    uint64_t n_answered;             /* by the time of the answer ... */
-    uint64_t n_unanswered;           /* ... or of giving up */
+    uint64_t n_answered;             /* by the time of the answer */
     uint64_t p50_ns, p99_ns, max_ns; /* as in struct latency */
     uint64_t counts[HISTORY_ROWS];   /* answers by time: row i is from history_row_s(i) */
 };

@@ -31,7 +31,6 @@ static uint64_t percentile_of(const struct hist *h, uint32_t num, uint32_t den)
 static void put_times(struct history *history, struct history_column *c, const struct hist *h)
 {
     c->n_answered = h->count;
-    c->n_unanswered = h->beyond;
     c->p50_ns = percentile_of(h, 1, 2);
     c->p99_ns = percentile_of(h, 99, 100);
     c->max_ns = h->count > 0 ? h->max_ns : LATENCY_UNKNOWN;

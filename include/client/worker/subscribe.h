@@ -39,7 +39,7 @@ struct client_subscribe {
     uint64_t clock_id, realtime_offset_ns;
     struct event subscribe_event;
     uint32_t next_to_subscribe;
-    uint32_t joined;         /* list of connections that became usable since; or CLIENT_CONN_NONE */
+    uint32_t joined; /* list of those usable since the load began; CLIENT_CONN_NONE: empty */
     struct event next_event; /* end of the drain, then of reading to the end */
     uint32_t n_leaving;
 };
