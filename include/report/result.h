@@ -30,7 +30,8 @@ struct json_object *result_parse_any(const char *text, size_t n_bytes,
  * still the caller's. */
 int result_set(struct json_object *result, const char *key, struct json_object *value);
 
-/* Makes result_text() write each element of an array, itself an array or an object, on one line. */
+/* Makes result_text() write each element of an array, itself an array or an object, on one line,
+ * which is not indented. */
 void result_put_rows_on_lines(struct json_object *result, const char *path);
 
 /* Whether the value at `path` is true. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Of the table.  A search has up to 512 trials, usually 60; a page should have at most 300 kB. */
-enum { MOST_ROWS = 256 };
+enum { MOST_ROWS = 200 };
 
 static void print_found(FILE *out, const struct json_object *search, const char *lower,
                         const char *upper)

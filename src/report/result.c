@@ -126,6 +126,8 @@ static int put_row(struct json_object *row, struct printbuf *out, int level, int
     const char *text;
 
     (void)level;
+    while (out->bpos > 0 && out->buf[out->bpos - 1] == ' ')
+        out->bpos--; /* the indentation of hundreds of rows would be kilobytes */
     json_object_set_serializer(row, NULL, NULL, NULL); /* that of its type */
     text = json_object_to_json_string_ext(
         row, flags & ~(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED));
