@@ -42,9 +42,10 @@ struct memory_watch {
     struct memory_shortage tightest; /* at the last check */
     int64_t granted;                 /* by it */
     unsigned n_looks_saved;
-    _Atomic int64_t grant;  /* what is left of the last grant */
-    _Atomic bool is_short;  /* the reserve has been reached ... */
-    _Atomic bool was_short; /* ... or was at any time before */
+    _Atomic int64_t grant;    /* what is left of the last grant */
+    _Atomic int64_t refusals; /* how many connections may still be refused for want of memory */
+    _Atomic bool is_short;    /* the reserve has been reached ... */
+    _Atomic bool was_short;   /* ... or was at any time before */
 };
 
 /* `proc` is "/proc".  Performs the first check.  `ends`: which ends of a connection take memory
@@ -73,6 +74,16 @@ static inline void memory_watch_give_back(struct memory_watch *w)
 static inline bool memory_watch_is_short(const struct memory_watch *w)
 {
     return atomic_load_explicit(&w->is_short, memory_order_relaxed);
+}
+
+/* Any thread, when memory_watch_take() did not succeed: whether a connection may be accepted only
+ * to be closed at once.  The kernel frees such a connection some milliseconds later, or much later
+ * if the CPUs are busy (RCU): until the next check they may take half of what is left.  false: wait
+ * some milliseconds. */
+static inline bool memory_watch_take_refusal(struct memory_watch *w)
+{
+    return memory_watch_is_short(w) &&
+           atomic_fetch_sub_explicit(&w->refusals, 1, memory_order_relaxed) > 0;
 }
 
 static inline bool memory_watch_was_short(const struct memory_watch *w)

@@ -99,6 +99,15 @@ static void look_at_cgroup(struct memory_watch *w, int64_t *granted, const struc
     judge(w, granted, &s);
 }
 
+/* One at least: a limit at which nothing is left may not be the one that matters. */
+static int64_t refusals_of(const struct memory_shortage *s)
+{
+    const int64_t n =
+        s->connection_bytes > 0 ? (int64_t)(s->left_bytes / 2 / s->connection_bytes) : 0;
+
+    return n > 0 ? n : 1;
+}
+
 static void look(struct memory_watch *w)
 {
     const bool was_short = memory_watch_is_short(w);
@@ -113,6 +122,7 @@ static void look(struct memory_watch *w)
         atomic_store_explicit(&w->was_short, true, memory_order_relaxed);
     w->granted = memory_watch_is_short(w) ? 0 : granted;
     w->n_looks_saved = 0;
+    atomic_store_explicit(&w->refusals, refusals_of(&w->tightest), memory_order_relaxed);
     atomic_store_explicit(&w->grant, w->granted, memory_order_relaxed);
 }
 
@@ -155,6 +165,7 @@ void memory_watch_start(struct memory_watch *w, const char *proc, const struct m
     atomic_init(&w->is_short, false);
     atomic_init(&w->was_short, false);
     atomic_init(&w->grant, 0);
+    atomic_init(&w->refusals, 0);
     look(w);
 }
 

@@ -134,7 +134,7 @@ static void set_broken_aside(struct server_accept *a, int listener_fd, int error
     pause_helping(a);
 }
 
-/* Waits for the main thread to grant memory or to report a shortage. */
+/* Waits for the main thread to grant memory, or refusals if it is short. */
 static void await_grant(struct server_accept *a)
 {
     pause_for(a, LOOK_WAIT_NS);
@@ -199,7 +199,7 @@ static void accept_from(struct server_accept *a, int listener_fd)
         const bool has_memory = memory_watch_take(a->config->memory);
         int fd;
 
-        if (!has_memory && !memory_watch_is_short(a->config->memory)) {
+        if (!has_memory && !memory_watch_take_refusal(a->config->memory)) {
             await_grant(a);
             return;
         }

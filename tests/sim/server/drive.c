@@ -86,6 +86,7 @@ static void configure(struct run *r, const struct scenario *s)
     c->quiet = true;
     c->memory = &r->memory;
     c->tls = s->tls > 0 ? tls_setup_server() : NULL;
+    atomic_init(&r->memory.refusals, INT64_MAX / 2);
     atomic_init(&r->memory.grant, s->memory_grant > 0 ? (int64_t)s->memory_grant : INT64_MAX / 2);
     if (s->max_per_source > 0) {
         c->source_limit = source_limit_new(

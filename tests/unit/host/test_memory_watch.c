@@ -180,6 +180,35 @@ static void cgroup_binds_before_the_machine_and_is_named(void **state)
     assert_false(memory_watch_is_short(&watch));
 }
 
+static uint64_t refuse_all(void)
+{
+    uint64_t n = 0;
+
+    while (memory_watch_take_refusal(&watch))
+        n++;
+    return n;
+}
+
+/* Of the reserve, too: the kernel frees them late. */
+static void refused_connections_take_at_most_half_of_what_is_left(void **state)
+{
+    (void)state;
+    put_free(256 * MIB + 200 * MACHINE_EACH);
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_int_equal(refuse_all(), 0); /* memory is not short */
+    put_free(200 * MACHINE_EACH + 2048);
+    memory_watch_look(&watch);
+    (void)take_all();
+    memory_watch_look(&watch);
+    assert_int_equal(refuse_all(), 100);
+    put_free(100 * MACHINE_EACH + 2048);
+    memory_watch_look(&watch);
+    assert_int_equal(refuse_all(), 50);
+    put_free(0);
+    memory_watch_look(&watch);
+    assert_int_equal(refuse_all(), 1);
+}
+
 static void what_is_not_known_is_granted(void **state)
 {
     (void)state;
@@ -201,6 +230,7 @@ int main(void)
         IN_TOP(what_is_given_back_is_there_again),
         IN_TOP(nobody_takes_anything_and_nothing_is_read),
         IN_TOP(cgroup_binds_before_the_machine_and_is_named),
+        IN_TOP(refused_connections_take_at_most_half_of_what_is_left),
         IN_TOP(what_is_not_known_is_granted),
     };
 

@@ -110,6 +110,22 @@ static void a_connection_takes_its_memory(void **state)
     assert_int_equal(atomic_load(&memory.grant), GRANT - 1);
 }
 
+static void without_memory_connections_wait_until_they_may_be_refused(void **state)
+{
+    const tally_count *refused = &conns.tally.refused[SERVER_REFUSED_MEMORY];
+
+    (void)state;
+    atomic_store(&memory.grant, 0);
+    atomic_store(&memory.is_short, true);
+    client_connects();
+    for (int i = 0; i < MOST_TURNS && tally_get(refused) == 0; i++)
+        event_base_loop(conns.base, EVLOOP_ONCE);
+    assert_int_equal(tally_get(refused), 0);
+    atomic_store(&memory.refusals, 1);
+    run_until(refused, 1);
+    assert_int_equal(tally_get(&conns.tally.accepted), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +133,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_refused_connection_gives_its_memory_back, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_connection_takes_its_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_connections_wait_until_they_may_be_refused,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
