@@ -47,6 +47,21 @@ static void print_counts(FILE *out, enum slo_metric metric, const struct trial_e
         fprintf(out, " (%.3g %%)", percent);
 }
 
+/* Why it is in doubt that the server or the path is to blame. */
+static void print_own(FILE *out, const struct client_goals *goals, unsigned i)
+{
+    const struct slo_goal *goal = &goals->slo->goals[i];
+    const struct trial_exceeding *e = &goals->figures.goals[i];
+    char a[UNITS_TEXT_BYTES];
+
+    if (goal->metric == SLO_LOST && !slo_is_met(goal, e->n - n_own(e), e->of))
+        fprintf(out, "; this host delayed %s queries, which may have caused losses",
+                units_format_count(a, goals->figures.n_behind));
+    else
+        fprintf(out, "; this host itself may have delayed or lost %s of them",
+                units_format_count(a, n_own(e)));
+}
+
 static void print_why(FILE *out, const struct client_goals *goals, unsigned i)
 {
     const struct slo_goal *goal = &goals->slo->goals[i];
@@ -56,8 +71,7 @@ static void print_why(FILE *out, const struct client_goals *goals, unsigned i)
         fprintf(out, "; at least %s are needed to tell",
                 units_format_count(a, slo_values_needed(goal)));
     if (goals->states[i] == CLIENT_GOAL_OWN)
-        fprintf(out, "; this host itself may have delayed or lost %s of them",
-                units_format_count(a, n_own(&goals->figures.goals[i])));
+        print_own(out, goals, i);
 }
 
 const char *report_goal(char *text, const struct client_goals *goals, unsigned i)

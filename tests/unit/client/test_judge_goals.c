@@ -224,6 +224,19 @@ static void each_goal_has_a_line(void **state)
     assert_line(1, "connect.p99<1s undecided: nothing was measured");
 }
 
+/* What it then sends at once may be too much for the server. */
+static void losses_of_a_host_that_was_late_are_said_to_be_in_doubt(void **state)
+{
+    (void)state;
+    add_lost(30);
+    for (unsigned i = 0; i < 300; i++)
+        hist_record(&result->metrics[CLIENT_OWN], 30 * MS);
+    judge("lost=0");
+    assert_line(0,
+                "lost=0 undecided: 30 of 2,030 queries were lost (1.48 %); this host delayed 300 "
+                "queries, which may have caused losses");
+}
+
 static void a_small_share_is_printed_without_an_exponent(void **state)
 {
     (void)state;
@@ -309,6 +322,7 @@ int main(void)
         TEST(connecting_is_judged_from_the_time_it_was_due),
         TEST(a_run_without_queries_is_undecided),
         TEST(each_goal_has_a_line),
+        TEST(losses_of_a_host_that_was_late_are_said_to_be_in_doubt),
         TEST(a_small_share_is_printed_without_an_exponent),
         TEST(few_queries_are_said_to_be_few),
         TEST(the_reports_have_all_of_them),
