@@ -129,8 +129,11 @@ bool html_plots_has_rates(const struct history *h)
 {
     bool has = false;
 
-    for (size_t i = 0; i < h->n; i++)
-        has |= h->columns[i].length_s >= SHORTEST_RATE_S;
+    for (size_t i = 0; i < h->n; i++) {
+        const struct history_column *c = &h->columns[i];
+
+        has |= c->length_s >= SHORTEST_RATE_S && c->n_sent + c->n_answered > 0;
+    }
     return has;
 }
 

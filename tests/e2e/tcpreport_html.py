@@ -297,6 +297,9 @@ def test_connections_of_a_run_without_queries_have_their_times():
     check("values" in rows_of(text, "Delays of this host, and times of connections"), "connect")
     check(any(caption.startswith("Connect ramp") for caption in pictures(text)), "the ramp is drawn")
     check("Pictures are missing" not in text, "and nothing failed")
+    # intervals of a second, as of slow connecting, have a rate: of queries, of which there are none
+    write_text(f"{stem}.hlog", re.sub(r"^(Tag=\w+,[\d.]+),[\d.]+,", r"\1,1.000,", read_text(f"{stem}.hlog"), flags=re.M))
+    check_equal(pictures(page_of(*(f"{stem}.{ending}" for ending in ("json", "hlog", "csv")))).keys(), pictures(text).keys(), "pictures")
 
 
 def test_users_settings_of_gnuplot_change_nothing():
