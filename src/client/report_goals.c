@@ -32,15 +32,16 @@ static uint64_t n_own(const struct trial_exceeding *e)
 static void print_counts(FILE *out, enum slo_metric metric, const struct trial_exceeding *e)
 {
     const double percent = 100 * (double)e->n / (double)e->of;
+    const uint64_t n_verb = e->of == 1 ? 1 : e->n; /* "0 of 1 query was lost" */
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     fprintf(out, "%s of %s %s %s", units_format_count(a, e->n), units_format_count(b, e->of),
             metric == SLO_CONNECT ? units_noun(e->of, "connection", "connections")
                                   : units_noun(e->of, "query", "queries"),
-            metric == SLO_LOST ? units_noun(e->n, "was lost", "were lost")
+            metric == SLO_LOST ? units_noun(n_verb, "was lost", "were lost")
             : metric == SLO_CONNECT
                 ? "took longer or failed"
-                : units_noun(e->n, "took longer or was lost", "took longer or were lost"));
+                : units_noun(n_verb, "took longer or was lost", "took longer or were lost"));
     if (e->n > 0 && percent < LEAST_PERCENT)
         fprintf(out, " (below %g %%)", LEAST_PERCENT);
     else

@@ -122,8 +122,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
     o->report.of_searches = run_group_is_of_searches(a) || run_group_is_of_searches(b);
     if (a->n_valid < opts->min_runs || b->n_valid < opts->min_runs) {
         snprintf(o->report.reason, sizeof o->report.reason,
-                 "%zu and %zu VALID %s (required: %" PRIu64 " each)", a->n_valid, b->n_valid,
-                 units_noun(b->n_valid, "run", "runs"), opts->min_runs);
+                 "%zu and %zu VALID runs (required: %" PRIu64 " each)", a->n_valid, b->n_valid,
+                 opts->min_runs);
         return;
     }
     if (!opts->force &&

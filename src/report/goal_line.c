@@ -21,9 +21,10 @@ const char *goal_line(char *text, const struct json_object *result, unsigned i)
     (void)result_u64(goal, "of", &of);
     if (result_string(goal, "why") != NULL)
         plain(why, result_string(goal, "why"));
-    snprintf(text, GOAL_LINE_BYTES, "%s %s: %s of %s exceed it%s%s",
+    snprintf(text, GOAL_LINE_BYTES, "%s %s: %s of %s %s it%s%s",
              plain(name, result_string(goal, "goal")),
              plain(outcome, result_string(goal, "result")), units_format_count(a, n),
-             units_format_count(b, of), why[0] != '\0' ? "; " : "", why);
+             units_format_count(b, of), units_noun(of == 1 ? 1 : n, "exceeds", "exceed"),
+             why[0] != '\0' ? "; " : "", why);
     return text;
 }

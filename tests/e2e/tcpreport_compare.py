@@ -51,7 +51,7 @@ def check_that_compare_refuses_to_conclude(a, b):
         check(text in r.stdout + r.stderr, f"{text!r} in {r.stdout}{r.stderr}")
 
     inconclusive("9 and 9 VALID runs (required: 10 each)", *a, "--", *b)
-    inconclusive("1 and 1 VALID run (required: 10 each)", a[0], "--", b[0])
+    inconclusive("1 and 1 VALID runs (required: 10 each)", a[0], "--", b[0])
     inconclusive("are too few to show a change", "--min-runs", 3, *a[:3], "--", *b[:3])
     change(b[0], verdict="SUSPECT", reasons=["host-noise"])
     inconclusive(f"ignored: {b[0][:-5]} is SUSPECT", "--min-runs", 9, *a, "--", *b)

@@ -207,6 +207,18 @@ static void assert_line(unsigned i, const char *expected)
     assert_string_equal(report_goal(text, &result->goals, i), expected);
 }
 
+static void verb_agrees_with_the_count(void **state)
+{
+    (void)state;
+    result->goals.slo = &slo;
+    assert_int_equal(slo_parse(&slo, "lost=0", (char[SLO_ERROR_BYTES]){0}), 0);
+    result->goals.states[0] = CLIENT_GOAL_MET;
+    result->goals.figures.goals[0] = (struct trial_exceeding){.n = 0, .of = 1};
+    assert_line(0, "lost=0 met: 0 of 1 query was lost (0 %)");
+    result->goals.figures.goals[0].of = 2;
+    assert_line(0, "lost=0 met: 0 of 2 queries were lost (0 %)");
+}
+
 static void each_goal_has_a_line(void **state)
 {
     (void)state;
@@ -321,6 +333,7 @@ int main(void)
         TEST(losses_of_a_client_that_fell_behind_decide_nothing),
         TEST(connecting_is_judged_from_the_time_it_was_due),
         TEST(a_run_without_queries_is_undecided),
+        TEST(verb_agrees_with_the_count),
         TEST(each_goal_has_a_line),
         TEST(losses_of_a_host_that_was_late_are_said_to_be_in_doubt),
         TEST(a_small_share_is_printed_without_an_exponent),
