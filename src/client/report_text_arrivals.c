@@ -35,10 +35,10 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
     if (config->connect_arrival == CLIENT_CONNECT_WINDOW)
         return;
     print_counts(out, config, r);
-    latency_report_head(out, "Since due");
+    latency_report_head(out, "Since due", LATENCY_REPORT_NAME);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         client_result_latency(r, rows[i].metric, &l);
-        latency_report_text(out, rows[i].name, &l, LATENCY_NEVER);
+        latency_report_text(out, rows[i].name, LATENCY_REPORT_NAME, &l, LATENCY_NEVER);
     }
     fputs("  open lag: until the socket() call; secured: until the end of the TLS handshake;\n"
           "  answered: until the first answer; from open: from the socket() call to the first "

@@ -14,7 +14,7 @@ static void print_metric(FILE *out, const char *name, const struct client_result
     struct latency l;
 
     client_result_latency(r, m, &l);
-    latency_report_text(out, name, &l, timeout_ns);
+    latency_report_text(out, name, LATENCY_REPORT_NAME, &l, timeout_ns);
 }
 
 /* Prints nothing if the run was too short. */
@@ -37,7 +37,7 @@ static void print_holding(FILE *out, const struct verdict_input *in)
 
     for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
         holds[i] = verdict_holds(in, i);
-    latency_report_holds(out, holds);
+    latency_report_holds(out, LATENCY_REPORT_NAME, holds);
 }
 
 static void explain_holding(FILE *out, const struct verdict_input *in)
@@ -89,7 +89,7 @@ void report_text_latency(FILE *out, const struct report_about *about, const stru
     if (!has_times(r))
         return;
     fputc('\n', out);
-    latency_report_head(out, "Time");
+    latency_report_head(out, "Time", LATENCY_REPORT_NAME);
     print_metric(out, "response", r, CLIENT_RESPONSE, timeout_ns);
     print_holding(out, &r->verdict);
     print_metric(out, "service", r, CLIENT_SERVICE, timeout_ns);

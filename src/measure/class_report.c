@@ -31,6 +31,8 @@ static void print_counts(FILE *out, const struct class_report *c)
 
 void class_report_text(FILE *out, const struct class_report *classes, size_t n, uint64_t timeout_ns)
 {
+    int width = LATENCY_REPORT_NAME;
+
     if (n == 0)
         return;
     fprintf(out, "\n%-16s%12s%12s%12s%12s%12s%12s%12s\n", "Class", "clients", "connected", "proven",
@@ -38,7 +40,9 @@ void class_report_text(FILE *out, const struct class_report *classes, size_t n, 
     for (size_t i = 0; i < n; i++)
         print_counts(out, &classes[i]);
     fputc('\n', out);
-    latency_report_head(out, "Response");
     for (size_t i = 0; i < n; i++)
-        latency_report_text(out, classes[i].name, &classes[i].response, timeout_ns);
+        width = latency_report_width(width, classes[i].name);
+    latency_report_head(out, "Response", width);
+    for (size_t i = 0; i < n; i++)
+        latency_report_text(out, classes[i].name, width, &classes[i].response, timeout_ns);
 }

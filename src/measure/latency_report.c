@@ -8,14 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAR_WIDTH = 40, NAME_WIDTH = 11, PERCENTILE_WIDTH = 10 };
+enum { BAR_WIDTH = 40, PERCENTILE_WIDTH = 10 };
 
-/* With a longer name, the columns are shifted. */
-enum { MOST_NAME_WIDTH = NAME_WIDTH + PERCENTILE_WIDTH - 1 };
-
-void latency_report_head(FILE *out, const char *title)
+int latency_report_width(int width, const char *name)
 {
-    fprintf(out, "%-11s%10s", title, "min");
+    const int n = (int)strlen(name);
+
+    return n > width ? n : width;
+}
+
+void latency_report_head(FILE *out, const char *title, int width)
+{
+    fprintf(out, "%-*s%*s", width, title, PERCENTILE_WIDTH, "min");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].in_table)
             fprintf(out, "%10s", latency_percentiles[i].name);
@@ -39,15 +43,14 @@ void latency_report_percentile(FILE *out, uint64_t value_ns, uint64_t timeout_ns
         fprintf(out, "%*s", PERCENTILE_WIDTH, units_format_duration(text, value_ns));
 }
 
-void latency_report_text(FILE *out, const char *name, const struct latency *l, uint64_t timeout_ns)
+void latency_report_text(FILE *out, const char *name, int width, const struct latency *l,
+                         uint64_t timeout_ns)
 {
     char text[UNITS_TEXT_BYTES];
-    int n;
 
     if (l->count + l->over == 0)
         return;
-    n = fprintf(out, "%-*s", NAME_WIDTH, name);
-    fprintf(out, " %*s", n < MOST_NAME_WIDTH ? MOST_NAME_WIDTH - n : 0,
+    fprintf(out, "%-*s%*s", width, name, PERCENTILE_WIDTH,
             l->count > 0 ? units_format_duration(text, l->min_ns) : "-");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].in_table)
@@ -57,7 +60,7 @@ void latency_report_text(FILE *out, const char *name, const struct latency *l, u
             l->count > 0 ? units_format_duration(text, (uint64_t)(l->mean_ns + 0.5)) : "-");
 }
 
-void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1])
+void latency_report_holds(FILE *out, int width, const bool holds[LATENCY_N_PERCENTILES + 1])
 {
     bool all = true;
 
@@ -65,7 +68,7 @@ void latency_report_holds(FILE *out, const bool holds[LATENCY_N_PERCENTILES + 1]
         all &= holds[i];
     if (all)
         return;
-    fprintf(out, "%-21s", "holds");
+    fprintf(out, "%-*s", width + PERCENTILE_WIDTH, "holds");
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
         if (latency_percentiles[i].in_table)
             fprintf(out, "%10s", holds[i] ? "yes" : "no");

@@ -138,13 +138,16 @@ static void print_table(const struct recordings *all, const struct total *total)
     }
     latency_of_total(total, "response", &l);
     print_line(width, "all", total->result, counts, &l, least_timeout_ns(all, "response"));
+    width = LATENCY_REPORT_NAME;
+    for (unsigned i = 0; i < total->metrics.n; i++)
+        width = latency_report_width(width, total->metrics.items[i].name);
     putchar('\n');
-    latency_report_head(stdout, "all");
+    latency_report_head(stdout, "all", width);
     for (unsigned i = 0; i < total->metrics.n; i++) {
         const char *name = total->metrics.items[i].name;
 
         metrics_latency(&total->metrics.items[i], &l);
-        latency_report_text(stdout, name, &l, least_timeout_ns(all, name));
+        latency_report_text(stdout, name, width, &l, least_timeout_ns(all, name));
     }
 }
 

@@ -154,7 +154,7 @@ static void print_head(const struct recording *r)
 /* --- latency --- */
 
 /* Prints nothing if the result has no such figures. */
-static void print_holding(const struct json_object *result)
+static void print_holding(int width, const struct json_object *result)
 {
     const struct json_object *of = result_find(result, "holds");
     bool holds[LATENCY_N_PERCENTILES + 1];
@@ -163,23 +163,27 @@ static void print_holding(const struct json_object *result)
         holds[i] = result_flag(of, latency_percentiles[i].key);
     holds[LATENCY_N_PERCENTILES] = result_flag(of, "max");
     if (of != NULL)
-        latency_report_holds(stdout, holds);
+        latency_report_holds(stdout, width, holds);
 }
 
 static void print_latency(struct recording *r)
 {
     const struct metric *response = metrics_find(&r->metrics, "response");
     struct latency l;
+    int width = LATENCY_REPORT_NAME;
 
+    for (unsigned i = 0; i < r->metrics.n; i++)
+        if (!class_reader_is_of_class(r->metrics.items[i].name))
+            width = latency_report_width(width, r->metrics.items[i].name);
     putchar('\n');
-    latency_report_head(stdout, "Time");
+    latency_report_head(stdout, "Time", width);
     for (unsigned i = 0; i < r->metrics.n; i++)
         if (!class_reader_is_of_class(r->metrics.items[i].name) &&
             recording_latency(r, r->metrics.items[i].name, &l)) {
-            latency_report_text(stdout, r->metrics.items[i].name, &l,
+            latency_report_text(stdout, r->metrics.items[i].name, width, &l,
                                 result_timeout_of_ns(r->result, r->metrics.items[i].name));
             if (strcmp(r->metrics.items[i].name, "response") == 0)
-                print_holding(r->result);
+                print_holding(width, r->result);
         }
     if (response != NULL && response->has_counts)
         latency_report_bars(stdout,

@@ -47,7 +47,7 @@ static void assert_line(const struct latency *l, const char *wanted)
 {
     char *text;
 
-    latency_report_text(print_open(), "x", l, 5000000000);
+    latency_report_text(print_open(), "x", LATENCY_REPORT_NAME, l, 5000000000);
     text = print_close();
     assert_string_equal(text, wanted);
     free(text);
@@ -75,15 +75,41 @@ static void sample_that_never_gets_a_value_is_not_compared_with_a_timeout(void *
 
     (void)state;
     figures_of(&l, 979, 21);
-    latency_report_text(print_open(), "x", &l, LATENCY_NEVER);
+    latency_report_text(print_open(), "x", LATENCY_REPORT_NAME, &l, LATENCY_NEVER);
     text = print_close();
     assert_string_equal(text, "x             1.00 us    500 us    900 us     never         -"
                               "         -    979 us    490 us\n");
     free(text);
-    latency_report_text(print_open(), "x", &l, 0); /* it is unknown */
+    latency_report_text(print_open(), "x", LATENCY_REPORT_NAME, &l, 0); /* it is unknown */
     text = print_close();
     assert_string_equal(text, "x             1.00 us    500 us    900 us  >timeout         -"
                               "         -    979 us    490 us\n");
+    free(text);
+}
+
+static void long_name_does_not_shift_the_columns(void **state)
+{
+    const int width = latency_report_width(LATENCY_REPORT_NAME, "some.long.metric");
+    struct latency l;
+    FILE *out;
+    char *text;
+
+    (void)state;
+    assert_int_equal(width, strlen("some.long.metric"));
+    assert_int_equal(latency_report_width(width, "x"), width);
+    figures_of(&l, 979, 21);
+    out = print_open();
+    latency_report_head(out, "Time", width);
+    latency_report_text(out, "x", width, &l, 0);
+    latency_report_text(out, "some.long.metric", width, &l, 0);
+    text = print_close();
+    assert_string_equal(
+        text, "Time                   min       p50       p90       p99     p99.9    p99.99"
+              "       max      mean\n"
+              "x                  1.00 us    500 us    900 us  >timeout         -         -"
+              "    979 us    490 us\n"
+              "some.long.metric   1.00 us    500 us    900 us  >timeout         -         -"
+              "    979 us    490 us\n");
     free(text);
 }
 
@@ -186,6 +212,7 @@ int main(void)
         cmocka_unit_test(percentiles_are_known_beyond_or_unknown),
         cmocka_unit_test(line_shows_what_is_known),
         cmocka_unit_test(sample_that_never_gets_a_value_is_not_compared_with_a_timeout),
+        cmocka_unit_test(long_name_does_not_shift_the_columns),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
         cmocka_unit_test(a_value_at_an_edge_counts_as_above_it),
         cmocka_unit_test(json_has_every_key),
