@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CAPTION_BYTES = 64 };
+
 /* "4,887 q/s", "at least 10,000 q/s", "inconclusive". */
 static void print_answer(FILE *out, const struct json_object *search)
 {
@@ -73,7 +75,8 @@ static void print_curve(FILE *script, const void *sweep)
 void html_sweep(struct html_report *r)
 {
     const struct json_object *sweep = result_find(r->result, "sweep"), *point;
-    const char *over = result_string(sweep, "over");
+    const char *over = result_string(sweep, "over"), *unit;
+    char caption[CAPTION_BYTES];
     const struct html_column columns[] = {{over != NULL ? over : "at", false},
                                           {"capacity", false},
                                           {"sustained", false},
@@ -89,7 +92,10 @@ void html_sweep(struct html_report *r)
             "Capacity by the value of the sweep. The bars are the bounds between which the "
             "server's limit lies; thin ones were not confirmed.",
             print_curve, sweep);
-    html_table_begin(r->out, "Searches", columns, 5);
+    unit = result_string(result_element(sweep, "points", 0), "search.unit");
+    snprintf(caption, sizeof caption, "Searches%s%.30s", unit != NULL ? "; loads in " : "",
+             unit != NULL ? unit : "");
+    html_table_begin(r->out, caption, columns, 5);
     for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)
         print_row(r, columns, point);
     html_table_end(r->out);

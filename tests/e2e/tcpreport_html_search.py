@@ -85,8 +85,10 @@ def test_answers_of_a_sweep_are_on_the_first_screen():
         {"at": 10 ** i, "search": answer and {"find": "rate", "unit": "q/s", "trials": [], **answer}} for i, answer in enumerate(answers)]})
     sentence = ("Capacity by connections: 4,988 q/s at 1; at least 9,000 q/s at 10; less than 100 q/s at 100; inconclusive at 1,000; "
                 "not reached at 10,000.")
-    header = Page(page_of(path)).texts("header")[0]
+    text = page_of(path)
+    header = Page(text).texts("header")[0]
     check(sentence in header, f"{sentence!r} in {header}")
+    check_equal(rows_of(text, "Searches; loads in q/s")["10"][1], "9,000", "the table says the unit")
 
 
 if __name__ == "__main__":
