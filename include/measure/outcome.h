@@ -45,8 +45,8 @@
     X(PEER, "closed by peer",                                                                      \
       "the server closed the connection: it stopped, or a limit or its idle timeout was reached")  \
     X(HALF_OPEN, "half-open",                                                                      \
-      "established, but never answered: raise the server's backlog and net.core.somaxconn, or "    \
-      "its connection limit")                                                                      \
+      "connected, but never answered: if other connections were, raise a TCP server's backlog "    \
+      "and net.core.somaxconn, or its connection limit")                                           \
     X(MALFORMED, "malformed reply",                                                                \
       "the peer does not speak this --protocol, or does not use TLS")                              \
     X(CERT_EXPIRED, "certificate expired",                                                         \

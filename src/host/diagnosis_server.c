@@ -151,7 +151,8 @@ void diagnosis_server_half_open(struct diagnosis *d, const struct diagnosis_inpu
                            units_noun(in->listen_overflows, "overflow", "overflows"));
     else
         diagnosis_line_say(line->evidence, "established here, never answered");
-    diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_HALF_OPEN));
+    diagnosis_line_say(
+        line->remedy, "raise the server's backlog and net.core.somaxconn, or its connection limit");
 }
 
 void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input *in)

@@ -52,6 +52,7 @@ def test_dns_to_a_server_of_another_protocol_is_given_up():
         r = run_client("-p", server.port, *MANY, "--timeout", "500ms", "127.0.0.1")
     check_gave_up(r, "the server speaks another --protocol", "(dns)")
     check(r.json["connections"]["half_open"] >= 50, f"{r.json['connections']}")
+    check("never answered: if other connections were, raise" in r.err, f"the remedy of their outcome: {r.err}")
 
 
 def test_plain_queries_to_a_tls_port_are_given_up():
