@@ -121,13 +121,22 @@ static const char *method_of(struct evhttp_request *request)
     }
 }
 
+/* Of the target, if it is absolute (RFC 9112, 3.2.2); else of the header. */
+static const char *host_of(const struct evhttp_request *request, const struct evkeyvalq *headers)
+{
+    const struct evhttp_uri *target = evhttp_request_get_evhttp_uri(request);
+
+    return evhttp_uri_get_scheme(target) != NULL ? evhttp_uri_get_host(target)
+                                                 : evhttp_find_header(headers, "Host");
+}
+
 static enum control_status serve(struct control_http *h, struct evhttp_request *request,
                                  struct control_reply *reply)
 {
     const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
     const struct control_sender from = {
         .origin = evhttp_find_header(headers, "Origin"),
-        .host = evhttp_find_header(headers, "Host"),
+        .host = host_of(request, headers),
         .authorization = evhttp_find_header(headers, "Authorization"),
     };
     struct control_request q;

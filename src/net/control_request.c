@@ -11,6 +11,7 @@
 
 #define MAX_QPS 1e9
 #define BEARER  "Bearer "
+#define HTTP    "http://"
 
 /* In the order of enum control_command. */
 static const struct path {
@@ -33,12 +34,23 @@ enum { N_PATHS = sizeof paths / sizeof *paths };
 #define REFUSE(status, ...)                                                                        \
     (snprintf(error, CONTROL_REQUEST_ERROR_BYTES, __VA_ARGS__), CONTROL_##status)
 
+/* Of the target "/stats", or of its absolute form "http://127.0.0.1/stats" (RFC 9112, 3.2.2). */
+static const char *path_of(const char *target)
+{
+    if (strncasecmp(target, HTTP, strlen(HTTP)) != 0)
+        return target;
+    target += strlen(HTTP);
+    target += strcspn(target, "/?");
+    return *target != '\0' ? target : "/";
+}
+
 static const struct path *find(const char *target)
 {
-    const size_t n = strcspn(target, "?");
+    const char *path = path_of(target);
+    const size_t n = strcspn(path, "?");
 
     for (int i = 0; i < N_PATHS; i++)
-        if (strlen(paths[i].path) == n && memcmp(paths[i].path, target, n) == 0)
+        if (strlen(paths[i].path) == n && memcmp(paths[i].path, path, n) == 0)
             return &paths[i];
     return NULL;
 }

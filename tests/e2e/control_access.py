@@ -44,6 +44,9 @@ def test_requests_get_the_documented_status_codes():
                 ("POST", "/connections/stop", (), 400), ("POST", "/connections/stop?n=-1", (), 400),
                 ("POST", "/connections/stop?n=1&m=2", (), 400), ("GET", "/stats?x", (), 400),
                 ("BREW", "/stats", (), 501),
+                ("GET", "/", ("--request-target", f"http://{at}/stats"), 200),  # RFC 9112, 3.2.2
+                ("GET", "/", ("--request-target", f"http://{at}/x"), 404),
+                ("GET", "/", ("--request-target", "http://evil.example/stats"), 403),
                 ("POST", "/pause", ("-H", "Origin: http://evil.example"), 403),
                 ("GET", "/stats", ("-H", "Host: evil.example"), 403),
                 ("GET", "/stats", ("-H", "Host: localhost:1"), 200),

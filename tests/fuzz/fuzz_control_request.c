@@ -13,6 +13,7 @@ enum { METHOD, TARGET, ORIGIN, HOST, AUTHORIZATION, N_LINES };
 
 #define TOKEN  "0123456789abcdef"
 #define BEARER "Bearer "
+#define HTTP   "http://"
 
 static const char *const targets[N_COMMANDS] = {
     "/",      "/stats",  "/metrics", "/connections/start", "/connections/stop", "/rate",
@@ -36,6 +37,16 @@ static void require_again(const struct control_request *q, const char *method)
             CONTROL_UNKNOWN);
 }
 
+/* Of an absolute target, what follows its host. */
+static const char *path_of(const char *target)
+{
+    const char *path = target;
+
+    if (strncasecmp(target, HTTP, strlen(HTTP)) == 0)
+        path = strpbrk(target + strlen(HTTP), "/?");
+    return path != NULL ? path : "/";
+}
+
 static void take_target(const char *method, const char *target)
 {
     char error[CONTROL_REQUEST_ERROR_BYTES] = "";
@@ -50,7 +61,7 @@ static void take_target(const char *method, const char *target)
         return;
     }
     REQUIRE(strcmp(method, control_request_method(target)) == 0);
-    REQUIRE(strncmp(target, targets[q.command], strlen(targets[q.command])) == 0);
+    REQUIRE(strncmp(path_of(target), targets[q.command], strlen(targets[q.command])) == 0);
     if (q.command == CONTROL_START_CONNECTIONS || q.command == CONTROL_STOP_CONNECTIONS)
         REQUIRE(q.n >= 1);
     if (q.command == CONTROL_RATE)

@@ -51,6 +51,21 @@ static void every_path_is_known_by_its_method(void **state)
     }
 }
 
+static void target_may_be_absolute(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("GET", "http://127.0.0.1:8080/stats"), CONTROL_OK);
+    assert_int_equal(q.command, CONTROL_STATS);
+    assert_int_equal(parse("POST", "HTTP://[::1]/connections/stop?n=7"), CONTROL_OK);
+    assert_int_equal(q.command, CONTROL_STOP_CONNECTIONS);
+    assert_int_equal(q.n, 7);
+    assert_int_equal(parse("GET", "http://localhost"), CONTROL_OK);
+    assert_int_equal(q.command, CONTROL_PATHS);
+    assert_string_equal(control_request_method("http://localhost/pause"), "POST");
+    assert_int_equal(parse("GET", "http://localhost/x"), CONTROL_UNKNOWN);
+    assert_int_equal(parse("GET", "ftp://localhost/stats"), CONTROL_UNKNOWN);
+}
+
 static void parameters_have_units(void **state)
 {
     (void)state;
@@ -99,7 +114,7 @@ static void other_paths_are_unknown(void **state)
                                           "/stat",
                                           "/stats/../stop",
                                           "/connections",
-                                          "http://x/stats"};
+                                          "ftp://x/stats"};
 
     (void)state;
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
@@ -173,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path_is_known_by_its_method),
+        cmocka_unit_test(target_may_be_absolute),
         cmocka_unit_test(parameters_have_units),
         cmocka_unit_test(bad_parameters_are_refused),
         cmocka_unit_test(other_paths_are_unknown),
