@@ -16,4 +16,7 @@ void preflight_threads_check(struct preflight *p, const struct host_limits *host
 /* Returns how many more threads all of these limits allow; HOST_LIMITS_UNKNOWN: any number. */
 uint64_t preflight_threads_left(const struct host_limits *host);
 
+/* Returns the name of the limit that allows the fewest; NULL if there is none. */
+const char *preflight_threads_limit(const struct host_limits *host);
+
 #endif

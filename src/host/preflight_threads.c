@@ -53,22 +53,44 @@ void preflight_threads_check(struct preflight *p, const struct host_limits *host
     check_cgroup(p, host, n_threads);
 }
 
-uint64_t preflight_threads_left(const struct host_limits *host)
+/* Returns how many more threads the limits allow, with the name of the one that allows the fewest.
+ */
+static uint64_t find_least(const struct host_limits *host, const char **name)
 {
     const struct {
+        const char *name;
         uint64_t most, used;
     } limits[] = {
-        {host->threads_max, known(host->threads_running)},
-        {host->user_threads_max, known(host->user_threads)},
-        {host->cgroup_threads_max, known(host->cgroup_threads)},
+        {"kernel.threads-max", host->threads_max, known(host->threads_running)},
+        {"ulimit -u", host->user_threads_max, known(host->user_threads)},
+        {"the cgroup's pids.max", host->cgroup_threads_max, known(host->cgroup_threads)},
     };
     uint64_t least = UNKNOWN;
+
+    *name = NULL;
 
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const uint64_t left = limits[i].most > limits[i].used ? limits[i].most - limits[i].used : 0;
 
-        if (limits[i].most != UNKNOWN && left < least)
+        if (limits[i].most != UNKNOWN && left < least) {
             least = left;
+            *name = limits[i].name;
+        }
     }
     return least;
+}
+
+uint64_t preflight_threads_left(const struct host_limits *host)
+{
+    const char *name;
+
+    return find_least(host, &name);
+}
+
+const char *preflight_threads_limit(const struct host_limits *host)
+{
+    const char *name;
+
+    (void)find_least(host, &name);
+    return name;
 }

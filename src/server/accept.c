@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 
 /* Wake-ups for full workers until another helper takes over. */
 enum { TURN_WAKEUPS = 64 };
+
+enum { REMEDY_BYTES = 200 };
 
 #define PAUSE_NS     (100 * UNITS_NS_PER_MS)
 #define LOOK_WAIT_NS (5 * UNITS_NS_PER_MS)
@@ -96,15 +99,28 @@ static void watch_listeners(struct server_accept *a)
         accept_for_others(a);
 }
 
-static void refuse_and_log(struct server_accept *a, int listener_fd, int error)
+/* " (...)", or "" if there is none to give. */
+static const char *remedy_of(char text[REMEDY_BYTES], const struct server_accept *a, int error)
 {
     const enum outcome_reason reason = outcome_reason_of_errno(error);
-    const bool is_known = reason != REASON_OTHER;
+
+    text[0] = '\0';
+    if (reason == REASON_FDS && a->config->thread_limit != NULL)
+        snprintf(text, REMEDY_BYTES,
+                 " (raise %s, for more threads, or the hard limit of each thread: ulimit -Hn)",
+                 a->config->thread_limit);
+    else if (reason != REASON_OTHER)
+        snprintf(text, REMEDY_BYTES, " (%s)", outcome_remedy(reason));
+    return text;
+}
+
+static void refuse_and_log(struct server_accept *a, int listener_fd, int error)
+{
+    char remedy[REMEDY_BYTES];
 
     if (!a->warned && !a->config->quiet)
-        log_error("thread %u: cannot accept: %s; refusing new connections until it can%s%s%s",
-                  a->worker_index, strerror(error), is_known ? " (" : "",
-                  is_known ? outcome_remedy(reason) : "", is_known ? ")" : "");
+        log_error("thread %u: cannot accept: %s; refusing new connections until it can%s",
+                  a->worker_index, strerror(error), remedy_of(remedy, a, error));
     a->warned = true;
     refuse_waiting(a, listener_fd, error);
     tally_add(&a->conns->tally.accept_pauses, 1);

@@ -53,13 +53,14 @@ static uint64_t least_of(uint64_t a, uint64_t b)
 }
 
 /* The main thread's fd table has a descriptor per worker; one eighth is for the control port. */
-static uint32_t most_threads(const struct server_plan *plan)
+static uint32_t most_threads(struct server_plan *plan)
 {
     const uint64_t nofile = plan->host.nofile, used = nofile / 8 + PROCESS_LIMITS_RESERVED_FDS;
-    const uint64_t n =
-        least_of(nofile > used ? nofile - used : 0, preflight_threads_left(&plan->host));
-    const uint32_t most = (uint32_t)least_of(n, SERVER_OPTS_MOST_THREADS);
+    const uint64_t n = least_of(nofile > used ? nofile - used : 0, SERVER_OPTS_MOST_THREADS);
+    const uint32_t most = (uint32_t)least_of(n, preflight_threads_left(&plan->host));
 
+    if (most < n)
+        plan->config.thread_limit = preflight_threads_limit(&plan->host);
     return most > plan->n_workers ? most : plan->n_workers;
 }
 

@@ -71,6 +71,14 @@ static int add(struct server_workers *w, bool suspended)
     return 0;
 }
 
+/* Of pthread_create(3): EAGAIN is a limit on threads, or no memory for a stack. */
+static const char *hint(int error)
+{
+    return error == EAGAIN
+               ? " (see ulimit -u, the cgroup's pids.max, kernel.threads-max and ulimit -v)"
+               : "";
+}
+
 int server_workers_start(struct server_workers *w, struct server_config *config,
                          struct server_listeners *listeners, uint32_t n, uint32_t most)
 {
@@ -86,7 +94,8 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
         return log_error("out of memory");
     while (w->n < n)
         if (add(w, false) != 0)
-            return log_error("cannot start thread %" PRIu32 ": %s", w->n, strerror(errno));
+            return log_error("cannot start thread %" PRIu32 ": %s%s", w->n, strerror(errno),
+                             hint(errno));
     return 0;
 }
 
@@ -101,8 +110,8 @@ bool server_workers_grow(struct server_workers *w, bool suspended)
         return true;
     }
     if (!w->warned && !w->config->quiet)
-        log_error("cannot start thread %" PRIu32 ": %s; trying again every second", w->n,
-                  strerror(errno));
+        log_error("cannot start thread %" PRIu32 ": %s%s; trying again every second", w->n,
+                  strerror(errno), hint(errno));
     w->warned = true;
     server_overflow_let_grow(o, false);
     w->retry_ns = clock_now_ns() + RETRY_NS;

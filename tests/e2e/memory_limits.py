@@ -3,6 +3,7 @@
 connections before the kernel kills it."""
 
 from cgroups import *
+from served import connect_many
 
 
 def plan(program, *arguments, prefix=()):
@@ -143,6 +144,17 @@ def test_server_in_a_cgroup_of_few_threads_plans_for_what_they_can_hold():
     check_equal(r.returncode, 0, f"exit code: {r.stderr}")
     room = int(re.match(r"room for ([\d,]+) connections", r.stdout)[1].replace(",", ""))
     check_equal(room, (1024 - 64) * 19, "room: 19 threads beside the main one")
+
+
+@plain_build_only
+def test_server_that_cannot_have_another_thread_names_the_limit_on_threads():
+    cpu = str(min(os.sched_getaffinity(0)))
+    with PidsCgroup(3) as cgroup, Server("--cpu", cpu, prefix=[*cgroup.prefix, *under_fd_limit(200)]) as server:
+        check(len(connect_many(server, 500)) < 500, "two threads have no room for all")
+        wait_for(lambda: "cannot accept" in server.stderr(), "its words")
+        check("(raise the cgroup's pids.max, for more threads, or the hard limit of each thread: ulimit -Hn)" in server.stderr(),
+              server.stderr())
+        server.stop()
 
 
 @plain_build_only

@@ -251,12 +251,15 @@ static void the_tightest_limit_on_threads_counts(void **state)
     assert_int_equal(preflight_threads_left(&host), 2);
     host.cgroup_threads_max = 21;
     assert_int_equal(preflight_threads_left(&host), 1);
+    assert_string_equal(preflight_threads_limit(&host), "the cgroup's pids.max");
     host.user_threads_max = 40; /* lowered while more were running */
     assert_int_equal(preflight_threads_left(&host), 0);
+    assert_string_equal(preflight_threads_limit(&host), "ulimit -u");
     host.user_threads_max = host.cgroup_threads_max = HOST_LIMITS_UNKNOWN;
     assert_int_equal(preflight_threads_left(&host), 2);
     host.threads_max = HOST_LIMITS_UNKNOWN;
     assert_true(preflight_threads_left(&host) == HOST_LIMITS_UNKNOWN);
+    assert_null(preflight_threads_limit(&host));
 }
 
 static void server_is_told_of_its_accept_queue(void **state)
