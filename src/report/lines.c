@@ -11,6 +11,8 @@
 
 enum { FIRST_ROOM_BYTES = 256, MOST_ROOM_BYTES = 64 << 20 };
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* in UTF-8 */
+
 int lines_open(struct lines *l, const char *path)
 {
     *l = (struct lines){.path = path, .in = fopen(path, "re")};
@@ -47,6 +49,21 @@ static bool make_room(struct lines *l)
     return true;
 }
 
+/* What editors on Windows add: a byte order mark, and CR before each newline. */
+static void drop_foreign(struct lines *l)
+{
+    const size_t n_mark = strlen(BYTE_ORDER_MARK);
+
+    if (l->number == 1 && l->length > n_mark && memcmp(l->line, BYTE_ORDER_MARK, n_mark) == 0) {
+        l->length -= n_mark;
+        memmove(l->line, l->line + n_mark, l->length);
+    }
+    if (l->length >= 2 && memcmp(l->line + l->length - 2, "\r\n", 2) == 0) {
+        l->length--;
+        l->line[l->length - 1] = '\n';
+    }
+}
+
 bool lines_next(struct lines *l)
 {
     int c = 0;
@@ -59,6 +76,7 @@ bool lines_next(struct lines *l)
         l->failure = strerror(errno);
     if (l->failure != NULL || l->length == 0)
         return false;
+    drop_foreign(l);
     l->line[l->length] = '\0';
     return true;
 }

@@ -173,6 +173,25 @@ def test_show_prints_the_messages_of_a_listener():
     check("(upper bound, messages)" in shown and "Queries" not in shown and "q/s" not in shown, shown)
 
 
+def test_files_edited_on_windows_are_read():
+    """With a byte order mark, and CR LF at the end of each line."""
+    before, after = (temp_directory() for _ in range(2))
+    names = ("run.json", "run.csv", "run.hlog", "connections.csv")
+    with Server() as server:
+        run_client("-p", server.port, "-c", 5, "-r", 500, "-t", 1, "--json", f"{before}/run.json", "--output", f"{before}/run.csv",
+                   "--hlog", f"{before}/run.hlog", "--connections-out", f"{before}/connections.csv", "127.0.0.1")
+    for name in names:
+        with open(f"{before}/{name}", "rb") as source, open(f"{after}/{name}", "wb") as edited:
+            edited.write(b"\xef\xbb\xbf" + source.read().replace(b"\n", b"\r\n"))
+    for files in (names[0:1], names[0:2], (names[0], names[2])):
+        same, shown = (report("show", *(f"{directory}/{name}" for name in files)).stdout.replace(directory, "")
+                       for directory in (before, after))
+        check_equal(shown, same, f"{files}")
+    text, edited = (report("html", f"{directory}/run.json", f"{directory}/connections.csv", code=None)
+                    for directory in (before, after))
+    check_equal((edited.returncode, edited.stderr.replace(after, "")), (text.returncode, text.stderr.replace(before, "")), "connections")
+
+
 def test_show_prints_what_tcpclient_printed():
     directory = temp_directory()
     files = [f"{directory}/run.json", f"{directory}/run.hlog"]

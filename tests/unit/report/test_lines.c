@@ -49,6 +49,25 @@ static void lines_are_read_with_their_ends(void **state)
     lines_close(&l);
 }
 
+static void marks_of_windows_are_left_out(void **state)
+{
+    static const char text[] = "\xef\xbb\xbfone\r\n\r\ntw\ro\r\n\xef\xbb\xbf\r";
+    static const char *const lines[] = {"one\n", "\n", "tw\ro\n", "\xef\xbb\xbf\r"};
+    struct lines l;
+
+    (void)state;
+    assert_int_equal(write_file(text, sizeof text - 1), 0);
+    assert_int_equal(lines_open(&l, path), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_true(lines_next(&l));
+        assert_string_equal(l.line, lines[i]);
+        assert_int_equal(l.length, strlen(lines[i]));
+    }
+    assert_false(lines_next(&l));
+    assert_int_equal(lines_end(&l), 0);
+    lines_close(&l);
+}
+
 static void long_line_is_read(void **state)
 {
     enum { N_BYTES = 100000 };
@@ -95,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(lines_are_read_with_their_ends, remove_file),
+        cmocka_unit_test_teardown(marks_of_windows_are_left_out, remove_file),
         cmocka_unit_test_teardown(long_line_is_read, remove_file),
         cmocka_unit_test(line_without_end_is_refused),
         cmocka_unit_test(what_cannot_be_read_has_not_ended),
