@@ -53,4 +53,7 @@ uint64_t result_timeout_ns(const struct json_object *result);
 /* The same of a metric: LATENCY_NEVER for connections that did not get there and lost messages. */
 uint64_t result_timeout_of_ns(const struct json_object *result, const char *metric);
 
+/* Whether any percentile of the response time holds; false, too, if that is unknown. */
+bool result_any_holds(const struct json_object *result);
+
 #endif

@@ -132,12 +132,24 @@ const char *verdict_meaning(enum verdict_reason reason)
     return meanings[reason];
 }
 
-/* The percentiles from i on, with a verb that agrees: "p99.9 and above include". */
-static const char *from_percentile(char text[SUBJECT_BYTES], unsigned i, const char *plural,
-                                   const char *singular)
+/* Whether a percentile above i holds: the limits are higher there. */
+static bool holds_above(const struct verdict_input *in, unsigned i)
+{
+    while (++i < VERDICT_N_PERCENTILES)
+        if (verdict_holds(in, i))
+            return true;
+    return false;
+}
+
+/* The percentiles from i on, or only i if others above hold, with a verb that agrees: "p99.9 and
+ * above include". */
+static const char *from_percentile(char text[SUBJECT_BYTES], const struct verdict_input *in,
+                                   unsigned i, const char *plural, const char *singular)
 {
     if (i == VERDICT_N_PERCENTILES - 1)
         snprintf(text, SUBJECT_BYTES, "the maximum %s", singular);
+    else if (holds_above(in, i))
+        snprintf(text, SUBJECT_BYTES, "%s %s", verdict_percentile_name(i), singular);
     else
         snprintf(text, SUBJECT_BYTES, "%s and above %s", verdict_percentile_name(i), plural);
     return text;
@@ -160,7 +172,7 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
                      in->of_messages ? units_noun(in->n_delayed_by_loss, "message", "messages")
                                      : units_noun(in->n_delayed_by_loss, "query", "queries"),
                      in->lost_segments, units_noun(in->lost_segments, "packet", "packets"),
-                     from_percentile(subject, i, "are", "is"));
+                     from_percentile(subject, in, i, "are", "is"));
     else
         n_written =
             snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
@@ -266,15 +278,17 @@ const char *verdict_headline(char *text, const struct verdict_input *in)
     if (n == VERDICT_N_PERCENTILES)
         snprintf(text, VERDICT_TEXT_BYTES, "%s", is_valid ? "VALID" : "SUSPECT");
     else if (n == 0)
-        snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (no percentile holds)");
+        snprintf(text, VERDICT_TEXT_BYTES, "SUSPECT (%s)",
+                 holds_above(in, 0) ? "p50 does not hold" : "no percentile holds");
     else if (is_reached_by_loss(in, n))
         snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s waits for packets lost on this host%s",
                  is_valid ? "VALID" : "SUSPECT (holds", verdict_percentile_name(n - 1),
-                 from_percentile(subject, n, "may include", "may include"), is_valid ? "" : ")");
+                 from_percentile(subject, in, n, "may include", "may include"),
+                 is_valid ? "" : ")");
     else
         snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s this host's own delays of %s%s",
                  is_valid ? "VALID" : "SUSPECT (holds", verdict_percentile_name(n - 1),
-                 from_percentile(subject, n, "include", "includes"),
+                 from_percentile(subject, in, n, "include", "includes"),
                  units_format_duration(own, in->percentiles[n].own_ns), is_valid ? "" : ")");
     return text;
 }

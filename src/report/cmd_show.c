@@ -260,7 +260,7 @@ static void print_verdict(const struct json_object *result)
 
     printf("\nVerdict      %s", result_verdict_name(result_verdict(result)));
     if (valid_to != NULL && strcmp(valid_to, "none") == 0)
-        fputs(" (no percentile holds)", stdout);
+        fputs(result_any_holds(result) ? " (p50 does not hold)" : " (no percentile holds)", stdout);
     else if (valid_to != NULL && strcmp(valid_to, "max") != 0)
         printf(" (holds to %s)", plain(text, valid_to));
     putchar('\n');

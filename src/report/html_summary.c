@@ -32,7 +32,10 @@ static void print_holding(FILE *out, const struct json_object *result)
     else if (strcmp(valid_to, "max") == 0)
         fputs("all percentiles of the response time are the server's, not this host's.", out);
     else if (strcmp(valid_to, "none") == 0)
-        fputs("no percentile of the response time is the server's alone.", out);
+        fputs(result_any_holds(result)
+                  ? "the median of the response time is not the server's alone."
+                  : "no percentile of the response time is the server's alone.",
+              out);
     else
         html_printf(out,
                     "percentiles of the response time up to %s are the server's, not this host's.",

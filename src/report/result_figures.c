@@ -170,3 +170,23 @@ bool result_is_search(const struct json_object *result)
 {
     return result_find(result, "search") != NULL || result_find(result, "sweep") != NULL;
 }
+
+struct flags {
+    const struct json_object *of;
+    bool any;
+};
+
+static void find_flag(void *arg, const char *key)
+{
+    struct flags *flags = arg;
+
+    flags->any |= result_flag(flags->of, key);
+}
+
+bool result_any_holds(const struct json_object *result)
+{
+    struct flags flags = {.of = result_find(result, "holds")};
+
+    result_each_key(flags.of, find_flag, &flags);
+    return flags.any;
+}

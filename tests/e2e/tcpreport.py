@@ -90,8 +90,10 @@ def check_that_unlike_is_noticed(directory, known):
 def test_show_says_how_far_a_result_holds():
     path = temp_path("holds.json")
     shutil.copy(f"{three_instances()}/0.json", path)
-    for valid_to, words in (("none", " (no percentile holds)"), ("p99", " (holds to p99)"), ("max", "")):
-        change(path, verdict="SUSPECT", valid_to=valid_to)
+    for valid_to, of_max, words in (("none", False, " (no percentile holds)"), ("none", True, " (p50 does not hold)"),
+                                    ("p99", False, " (holds to p99)"), ("max", True, "")):
+        change(path, verdict="SUSPECT", valid_to=valid_to, holds=None)
+        change(path, holds={"p50": valid_to != "none", "max": of_max})
         lines = report("show", path).stdout.splitlines()
         check(f"Verdict      SUSPECT{words}" in lines, f"{valid_to}: {lines}")
 
@@ -217,7 +219,7 @@ def test_show_prints_what_tcpclient_printed():
     check(f"{r.json['connections']['outcomes']['run/finished']}  run/finished" in shown, shown)
     check("no histogram: it requires the log" in report("show", files[0]).stdout, "the result alone")
     check("verdict are unknown" in report("show", files[1]).stdout, "the log alone")
-    change(files[0], verdict="SUSPECT", valid_to="none")
+    change(files[0], verdict="SUSPECT", valid_to="none", holds=None)
     check("Verdict      SUSPECT (no percentile holds)\n" in report("show", *files).stdout, "the words of tcpclient")
 
 

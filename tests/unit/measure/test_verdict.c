@@ -109,19 +109,23 @@ static void required_percentile_decides(void **state)
     assert_int_equal(verdict_n_holding(&in), P999);
     assert_int_equal(verdict_judge(&in), 0);
     assert_string_equal(verdict_headline(text, &in),
-                        "VALID to p99; p99.9 and above include this host's own delays of 1.40 ms");
+                        "VALID to p99; p99.9 includes this host's own delays of 1.40 ms");
     in.required = P999;
     assert_int_equal(verdict_judge(&in), NOISE);
-    assert_string_equal(
-        verdict_headline(text, &in),
-        "SUSPECT (holds to p99; p99.9 and above include this host's own delays of 1.40 ms)");
+    assert_string_equal(verdict_headline(text, &in),
+                        "SUSPECT (holds to p99; p99.9 includes this host's own delays of 1.40 ms)");
     assert_string_equal(
         verdict_explain(text, &in, VERDICT_HOST_NOISE),
         "host-noise: this host's own delay is 1.40 ms at p99.9 (limit 1.00 ms); 0.1 % of CPU time "
         "stolen: see docs/noise.md");
     in.percentiles[P50].own_ns = 200 * US;
     assert_int_equal(verdict_n_holding(&in), 0);
+    assert_string_equal(verdict_headline(text, &in), "SUSPECT (p50 does not hold)");
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        in.percentiles[i].own_ns = 10000000 * US;
     assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
+    in.percentiles[P50].own_ns = 0;
+    assert_non_null(strstr(verdict_headline(text, &in), "; p90 and above include this host's"));
 }
 
 /* No percentile is above the maximum. */
