@@ -85,13 +85,16 @@ void report_text_network(FILE *out, const struct client_result *r)
 void report_text_output(FILE *out, const struct client_result *r)
 {
     const uint64_t n_written = r->rows.written[0] + r->rows.written[1];
+    const uint64_t n_missing = r->rows.dropped[0] + r->rows.dropped[1];
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (!r->has_rows)
         return;
-    fprintf(out, "Raw output   %s %s written, %s missing", units_format_count(a, n_written),
-            units_noun(n_written, "row", "rows"),
-            units_format_count(b, r->rows.dropped[0] + r->rows.dropped[1]));
+    if (n_written + n_missing == 0 && r->rows.error != 0)
+        fputs("Raw output   nothing was written, not even the header", out);
+    else
+        fprintf(out, "Raw output   %s %s written, %s missing", units_format_count(a, n_written),
+                units_noun(n_written, "row", "rows"), units_format_count(b, n_missing));
     if (r->rows.left_out[0] + r->rows.left_out[1] > 0)
         fprintf(out, ", %s not sampled",
                 units_format_count(a, r->rows.left_out[0] + r->rows.left_out[1]));
@@ -99,7 +102,7 @@ void report_text_output(FILE *out, const struct client_result *r)
         fprintf(out, ": %s", strerror(r->rows.error));
     else if (r->rows.out_of_patience)
         fputs(": the reader has stalled", out);
-    else if (r->rows.dropped[0] + r->rows.dropped[1] > 0)
+    else if (n_missing > 0)
         fputs(": the disk or the reader is too slow", out);
     fputc('\n', out);
 }

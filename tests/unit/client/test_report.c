@@ -3,6 +3,8 @@
 #include "client/sweep.h"
 #include "report_steps.h"
 
+#include <errno.h>
+
 static void summary_has_every_figure_in_its_place(void **state)
 {
     char *text = text_of(report_text, *state);
@@ -313,6 +315,23 @@ static void rows_of_answers_alone_that_are_not_sampled_count(void **state)
     free(text);
 }
 
+static void rows_that_could_not_even_begin_are_not_none_missing(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.has_rows = true;
+    m->result.rows = (struct rows_result){.error = ENOSPC};
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   nothing was written, not even the header: No space left on "
+                     "device\n");
+    free(text);
+    m->result.rows.dropped[0] = 9;
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   0 rows written, 9 missing: No space left on device\n");
+    free(text);
+}
+
 static void broken_law_is_shouted(void **state)
 {
     struct made_up *m = *state;
@@ -342,6 +361,7 @@ int main(void)
         TEST(table_without_rows_is_left_out),
         TEST(a_search_has_no_times_of_the_whole_run),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
+        TEST(rows_that_could_not_even_begin_are_not_none_missing),
         TEST(broken_law_is_shouted),
     };
 
