@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * lines: reads a file line by line, as getline(3) does, but refuses lines longer than 64 MiB: a
  * file that tcpclient did not write must not use up the memory.  A byte order mark (UTF-8) at the
- * begin of the file, and the CR of a line that ends in CR LF, are left out. */
+ * start of the file, and the CR of a line that ends in CR LF, are left out. */
 #ifndef TCPSCALER_REPORT_LINES_H
 #define TCPSCALER_REPORT_LINES_H
 
