@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Imported first by what measures: without the programs it ends at once and says how to build them."""
+import contextlib
 import os
 import shutil
 import signal
 import sys
 
-# What a benchmark has started ends with it, as Python's atexit handlers do not run after a signal.
+from process_tree import tree
+
+
+def interrupt(*_):
+    """What a benchmark has started ends with it, also what is in no list yet because the signal came while it was started."""
+    for pid in tree(os.getpid())[1:]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    sys.exit(f"{os.path.basename(sys.argv[0])}: interrupted")
+
+
 for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     if signal.getsignal(number) != signal.SIG_IGN:  # nohup(1), or in the background
-        signal.signal(number, lambda *_: sys.exit(f"{os.path.basename(sys.argv[0])}: interrupted"))
+        signal.signal(number, interrupt)
 
 
 def missing():

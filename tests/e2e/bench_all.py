@@ -36,7 +36,7 @@ class Tree:
         self.root = os.path.realpath(temp_path("tree"))
         for name in ("bench", "docs"):
             os.makedirs(os.path.join(self.root, name))
-        for name in ("all", "blocks.py", "built.py", "ending.py", "usage.py"):
+        for name in ("all", "blocks.py", "built.py", "ending.py", "process_tree.py", "usage.py"):
             shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
         for name, text in FAKES.items():
             self.write(os.path.join("bench", name), text)

@@ -54,7 +54,20 @@ def test_interrupted_benchmark_prints_one_line_and_leaves_nothing_behind():
             wait_for(lambda: os.path.exists(pid), "its server")
             check_equal(stop(process, number), 1, "exit code")
             check_equal(read_text(err.name), "wire_truth: interrupted\n", "messages")
-        check(has_ended(int(read_text(pid))), "the end of its server")
+        wait_for(lambda: has_ended(int(read_text(pid))), "the end of its server")
+
+
+def test_interrupted_benchmark_ends_what_it_is_about_to_list():
+    """The signal comes before spawn() has the process in its list."""
+    path = write_program(os.path.join(temp_directory(), "starting"), "#!/usr/bin/env python3\nimport sys\n"
+                         f"sys.path.insert(0, {BENCH!r})\n"
+                         "import built, os, signal, subprocess, time\n"
+                         "print(subprocess.Popen(['sleep', '3600'], stdout=subprocess.DEVNULL).pid, flush=True)\n"
+                         "os.kill(os.getpid(), signal.SIGTERM)\n"
+                         "time.sleep(3600)\n")
+    r = run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
+    check_equal((r.returncode, r.stderr), (1, "starting: interrupted\n"), "exit code and messages")
+    wait_for(lambda: has_ended(int(r.stdout)), "the end of its process")
 
 
 # --- names ---
