@@ -256,6 +256,7 @@ static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *
     diagnosis_server_refused,
     diagnosis_server_ended,
     diagnosis_server_deaf,
+    diagnosis_server_given_up,
 };
 
 enum { N_JUDGES = sizeof judges / sizeof *judges };

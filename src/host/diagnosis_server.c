@@ -365,3 +365,23 @@ void diagnosis_server_deaf(struct diagnosis *d, const struct diagnosis_input *in
     say_how_deaf(in, line);
     diagnosis_line_say(line->remedy, "%s%s", deaf_remedy(in), deaf_replacement(in));
 }
+
+/* --- given up --- */
+
+/* By --on-timeout close, or by the kernel, whose retransmissions were not acknowledged. */
+void diagnosis_server_given_up(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.ended[PHASE_RECEIVE][REASON_TIMEOUT]);
+    struct diagnosis_line *line;
+
+    if (n == 0 || diagnosis_server_never_answered(in))
+        return;
+    line = diagnosis_line_add(d, "unanswered queries", n);
+    diagnosis_line_say(line->evidence, "ended here, because a query had no answer in time");
+    diagnosis_line_say(line->remedy, "%s%s",
+                       in->none_is_left
+                           ? "the server hangs, or the network path is broken"
+                           : "the server is slower than --timeout at this load, a thread of it "
+                             "hangs, or packets are lost",
+                       in->reconnects || in->on_demand ? "" : "; --reconnect replaces them");
+}

@@ -202,6 +202,25 @@ static void deaf_connections_that_never_answered_were_not_accepted(void **state)
     assert_one("the server's accept queue or connection limit", 10, "never answered", "backlog");
 }
 
+/* With --on-timeout close. */
+static void connections_that_are_given_up_are_named(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    in.half_open = in.deaf = 0;
+    tally_add(&tally.connections.connected, 60);
+    tally_add(&tally.connections.proven, 60);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_TIMEOUT], 20);
+    diagnosis_make(&d, &in);
+    assert_one("unanswered queries", 20, "had no answer in time", "slower than --timeout");
+    assert_non_null(strstr(d.lines[0].remedy, "; --reconnect replaces them"));
+    in.reconnects = in.none_is_left = true;
+    diagnosis_make(&d, &in);
+    assert_string_equal(d.lines[0].remedy, "the server hangs, or the network path is broken");
+    nobody_answers(PHASE_RECEIVE, REASON_TIMEOUT);
+    assert_one("nobody answers", 100, "100 silent", "hangs");
+}
+
 static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **state)
 {
     (void)state;
@@ -336,6 +355,7 @@ int main(void)
         TEST(server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run),
         TEST(connections_gone_deaf_have_all_the_timeouts),
         TEST(deaf_connections_that_never_answered_were_not_accepted),
+        TEST(connections_that_are_given_up_are_named),
         TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
         TEST(the_deaf_over_udp_acknowledge_nothing),
         TEST(idle_timeout_is_named_with_the_time),
