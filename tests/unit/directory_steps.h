@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char directory[32];
+static char directory[24];
 
 static inline int make_directory(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/tcpscaler-test-XXXXXX");
+    strcpy(directory, "/tmp/tcpscaler-XXXXXX");
     return mkdtemp(directory) != NULL ? 0 : -1;
 }
 

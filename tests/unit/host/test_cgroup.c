@@ -30,7 +30,7 @@ static void put_mounts(const char *root)
              "32 31 0:29 %s %s/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
              "35 31 0:32 %s %s/v1 rw,relatime shared:9 - cgroup cgroup rw,memory\n"
              "41 31 0:38 %s %s/v2 rw - cgroup2 cgroup2 rw\n",
-             root, tree_top, root, tree_top, root, tree_top);
+             root, directory, root, directory, root, directory);
     tree_put("proc/self/mountinfo", text);
 }
 
@@ -38,13 +38,13 @@ static const char *proc(void)
 {
     static char path[96];
 
-    snprintf(path, sizeof path, "%s/proc", tree_top);
+    snprintf(path, sizeof path, "%s/proc", directory);
     return path;
 }
 
 static int make_top(void **state)
 {
-    if (tree_make(state) != 0)
+    if (make_directory(state) != 0)
         return -1;
     put_mounts("/");
     tree_put("cpu/tasks", "");
@@ -261,7 +261,7 @@ static void tightest_limit_on_threads_is_that_with_the_fewest_left(void **state)
     pids = cgroup_pids_read(proc());
     assert_int_equal(pids.limit, 100);
     assert_int_equal(pids.used, 40);
-    assert_string_equal(pids.path + strlen(tree_top), "/v2/u/pids.max");
+    assert_string_equal(pids.path + strlen(directory), "/v2/u/pids.max");
     put_pids("v2", "1000\n", "950\n"); /* 50 left */
     assert_int_equal(cgroup_pids_read(proc()).limit, 1000);
     put_pids("v2/u", "30\n", "40\n"); /* set while 40 were running */
@@ -277,7 +277,7 @@ static void v1_limits_threads_in_a_hierarchy_of_its_own(void **state)
     char text[256];
 
     (void)state;
-    snprintf(text, sizeof text, "33 31 0:30 / %s/pids rw - cgroup cgroup rw,pids\n", tree_top);
+    snprintf(text, sizeof text, "33 31 0:30 / %s/pids rw - cgroup cgroup rw,pids\n", directory);
     tree_put("proc/self/mountinfo", text);
     tree_put("proc/self/cgroup", "8:pids:/a/b\n4:memory:/a\n0::/\n");
     tree_put("pids/tasks", "");
@@ -321,7 +321,7 @@ static void groups_of_this_process_have_it_and_can_be_read(void **state)
     assert_true(cgroup_cpu_quota_milli("/proc") > 0);
 }
 
-#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, tree_unmake)
+#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, remove_tree)
 
 int main(void)
 {

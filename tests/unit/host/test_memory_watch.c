@@ -3,14 +3,12 @@
  * report. */
 #include "host/memory_watch.h"
 
+#include "watch/tree.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -21,29 +19,17 @@ static const struct memory_ends server = {.server_connections = 1};
 #define MACHINE_EACH (4080ull + 215)
 #define CGROUP_EACH  (3992ull + 215)
 
-static const char *const files[] = {"self/cgroup", "self/mountinfo", "meminfo",
-                                    "memory.max",  "memory.current", "memory.stat"};
-static char top[64];
 static struct memory_watch watch;
-
-static const char *path_of(const char *name)
-{
-    static char path[128];
-
-    snprintf(path, sizeof path, "%s/%s", top, name);
-    return path;
-}
 
 __attribute__((format(printf, 2, 3))) static void put(const char *name, const char *format, ...)
 {
-    FILE *f = fopen(path_of(name), "w");
+    char text[256];
     va_list args;
 
-    assert_non_null(f);
     va_start(args, format);
-    vfprintf(f, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fclose(f);
+    tree_put(name, text);
 }
 
 static void put_free(uint64_t bytes)
@@ -52,25 +38,15 @@ static void put_free(uint64_t bytes)
         (unsigned long long)bytes / 1024);
 }
 
-static int make_top(void **state)
+static int end_watch(void **state)
 {
-    (void)state;
-    strcpy(top, "/tmp/test_watch.XXXXXX");
-    return mkdtemp(top) != NULL ? mkdir(path_of("self"), 0700) : -1;
-}
-
-static int remove_top(void **state)
-{
-    (void)state;
     memory_watch_end(&watch);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(path_of(files[i]));
-    return rmdir(path_of("self")) != 0 || rmdir(top) != 0 ? -1 : 0;
+    return remove_tree(state);
 }
 
 static void start(enum memory_watch_reserve part)
 {
-    memory_watch_start(&watch, top, &server, part);
+    memory_watch_start(&watch, directory, &server, part);
 }
 
 static uint64_t take_all(void)
@@ -162,7 +138,7 @@ static void cgroup_binds_before_the_machine_and_is_named(void **state)
     (void)state;
     put_free(16384 * MIB);
     put("self/cgroup", "0::/\n");
-    put("self/mountinfo", "41 31 0:38 / %s rw - cgroup2 cgroup2 rw\n", top);
+    put("self/mountinfo", "41 31 0:38 / %s rw - cgroup2 cgroup2 rw\n", directory);
     put("memory.max", "%llu\n", 64 * MIB);
     put("memory.current", "%llu\n", 10 * MIB);
     put("memory.stat", "inactive_file 0\n");
@@ -219,7 +195,7 @@ static void what_is_not_known_is_granted(void **state)
     assert_false(memory_watch_is_short(&watch));
 }
 
-#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_top, remove_top)
+#define IN_TOP(test) cmocka_unit_test_setup_teardown(test, make_directory, end_watch)
 
 int main(void)
 {

@@ -22,9 +22,9 @@ static void threads_of_its_real_user_count(void **state)
     tree_put("23/status", "Name:\td\nUid:\t10001\t0\t0\t0\nThreads:\t7\n");
     tree_put("24/stat", ""); /* it has just ended */
     tree_put("self/status", "Name:\ta\nUid:\t1000\t1000\t1000\t1000\nThreads:\t30\n");
-    assert_int_equal(user_threads_count(tree_top, 1000), 32);
-    assert_int_equal(user_threads_count(tree_top, 0), 6);
-    assert_int_equal(user_threads_count(tree_top, 5), 0);
+    assert_int_equal(user_threads_count(directory, 1000), 32);
+    assert_int_equal(user_threads_count(directory, 0), 6);
+    assert_int_equal(user_threads_count(directory, 5), 0);
     assert_int_equal(user_threads_count("/nonexistent", 1000), 0);
 }
 
@@ -37,7 +37,8 @@ static void this_process_has_a_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(threads_of_its_real_user_count, tree_make, tree_unmake),
+        cmocka_unit_test_setup_teardown(threads_of_its_real_user_count, make_directory,
+                                        remove_tree),
         cmocka_unit_test(this_process_has_a_thread),
     };
 

@@ -88,7 +88,7 @@ static void processes_of_groups_below_count(void **state)
     assert_int_equal(cgroup_processes(tree_path("none"), count, &sum), -1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, tree_unmake)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_tree)
 
 int main(void)
 {

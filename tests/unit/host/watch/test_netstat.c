@@ -55,5 +55,5 @@ int main(void)
         cmocka_unit_test(lines_that_do_not_match_are_unknown),
     };
 
-    return cmocka_run_group_tests(tests, tree_make, tree_unmake);
+    return cmocka_run_group_tests(tests, make_directory, remove_tree);
 }

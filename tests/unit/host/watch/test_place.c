@@ -16,13 +16,13 @@ static int make_host(void **state)
 {
     char mounts[1024];
 
-    if (tree_make(state) != 0)
+    if (make_directory(state) != 0)
         return -1;
     snprintf(mounts, sizeof mounts,
              "35 31 0:32 / %s/memory rw - cgroup cgroup rw,memory\n"
              "36 31 0:33 / %s/systemd rw - cgroup cgroup rw,name=systemd\n"
              "41 31 0:38 / %s/unified rw - cgroup2 cgroup2 rw\n",
-             tree_top, tree_top, tree_top);
+             directory, directory, directory);
     tree_put("proc/self/mountinfo", mounts);
     tree_put("unified/cgroup.procs", "");
     tree_put("memory/cgroup.procs", "");
@@ -38,14 +38,14 @@ static int make_host(void **state)
     return 0;
 }
 
-static void check(const char *text, const char *directory, const char *memory)
+static void check(const char *text, const char *group, const char *memory)
 {
     struct watch_target target;
     struct watch_place place;
 
     assert_int_equal(watch_target_parse(&target, text), 0);
     assert_int_equal(watch_place_find(&place, tree_path("proc"), &target), 0);
-    assert_string_equal(place.directory, tree_path(directory));
+    assert_string_equal(place.directory, tree_path(group));
     assert_int_equal(place.has_memory, memory != NULL);
     if (memory != NULL)
         assert_string_equal(place.memory.path, tree_path(memory));
@@ -86,7 +86,7 @@ static void what_is_not_there_is_not_found(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_host, tree_unmake)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_host, remove_tree)
 
 int main(void)
 {

@@ -130,7 +130,7 @@ static void a_file_that_cannot_be_opened_is_no_end(void **state)
     assert_true(process_list_has(l, 12));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, tree_make, tree_unmake)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_tree)
 
 int main(void)
 {

@@ -35,9 +35,9 @@ static int make_host(void **state)
 {
     char mounts[200];
 
-    if (tree_make(state) != 0)
+    if (make_directory(state) != 0)
         return -1;
-    snprintf(mounts, sizeof mounts, "41 31 0:38 / %s/v2 rw - cgroup2 cgroup2 rw\n", tree_top);
+    snprintf(mounts, sizeof mounts, "41 31 0:38 / %s/v2 rw - cgroup2 cgroup2 rw\n", directory);
     tree_put("proc/self/mountinfo", mounts);
     tree_put_process(12, 1, 100, 30, 10);
     tree_put("proc/12/statm", "1000 200 50 1 0 10 0\n");
@@ -218,7 +218,7 @@ static void sockets_of_the_port_are_counted(void **state)
     close(listener);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_host, tree_unmake)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_host, remove_tree)
 
 int main(void)
 {

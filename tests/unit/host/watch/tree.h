@@ -3,21 +3,13 @@
 #ifndef TCPSCALER_TEST_TREE_H
 #define TCPSCALER_TEST_TREE_H
 
+#include "directory_steps.h"
+
 #include <assert.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static char tree_top[64];
-
-static inline int tree_make(void **state)
-{
-    (void)state;
-    strcpy(tree_top, "/tmp/test_tree.XXXXXX");
-    return mkdtemp(tree_top) != NULL ? 0 : -1;
-}
 
 /* The path of a name in the tree; valid until the fourth call after it. */
 static inline const char *tree_path(const char *name)
@@ -26,7 +18,7 @@ static inline const char *tree_path(const char *name)
     static unsigned n;
     char *path = paths[n++ % 4];
 
-    snprintf(path, sizeof paths[0], "%s/%s", tree_top, name);
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
     return path;
 }
 
@@ -36,7 +28,7 @@ static inline void tree_put(const char *name, const char *text)
     char path[256];
     FILE *f;
 
-    snprintf(path, sizeof path, "%s/%s", tree_top, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     for (char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
         *at = '\0';
         mkdir(path, 0700);
@@ -62,10 +54,10 @@ static inline void tree_remove(const char *name)
     nftw(tree_path(name), tree_remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static inline int tree_unmake(void **state)
+static inline int remove_tree(void **state)
 {
     (void)state;
-    return nftw(tree_top, tree_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return nftw(directory, tree_remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* A process in "proc": its CPU time is in ticks of user and system mode. */
