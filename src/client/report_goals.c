@@ -56,8 +56,9 @@ static void print_own(FILE *out, const struct client_goals *goals, unsigned i)
     char a[UNITS_TEXT_BYTES];
 
     if (goal->metric == SLO_LOST && !slo_is_met(goal, e->n - n_own(e), e->of))
-        fprintf(out, "; this host delayed %s queries, which may have caused losses",
-                units_format_count(a, goals->figures.n_behind));
+        fprintf(out, "; this host delayed %s %s, which may have caused losses",
+                units_format_count(a, goals->figures.n_behind),
+                units_noun(goals->figures.n_behind, "query", "queries"));
     else
         fprintf(out, "; this host itself may have delayed or lost %s of them",
                 units_format_count(a, n_own(e)));

@@ -217,6 +217,10 @@ static void verb_agrees_with_the_count(void **state)
     assert_line(0, "lost=0 met: 0 of 1 query was lost (0 %)");
     result->goals.figures.goals[0].of = 2;
     assert_line(0, "lost=0 met: 0 of 2 queries were lost (0 %)");
+    assert_int_equal(slo_parse(&slo, "p50<1s", (char[SLO_ERROR_BYTES]){0}), 0);
+    assert_line(0, "p50<1s met: 0 of 2 queries took longer or were lost (0 %)");
+    result->goals.figures.goals[0].of = 1;
+    assert_line(0, "p50<1s met: 0 of 1 query took longer or was lost (0 %)");
 }
 
 static void each_goal_has_a_line(void **state)
@@ -241,12 +245,20 @@ static void losses_of_a_host_that_was_late_are_said_to_be_in_doubt(void **state)
 {
     (void)state;
     add_lost(30);
+    tally_add(&result->tally.datagrams.dropped, 30);
+    judge("lost=0");
+    assert_line(0, "lost=0 undecided: 30 of 2,030 queries were lost (1.48 %); this host itself may "
+                   "have delayed or lost 30 of them");
+    tally_sub(&result->tally.datagrams.dropped, 30);
     for (unsigned i = 0; i < 300; i++)
         hist_record(&result->metrics[CLIENT_OWN], 30 * MS);
     judge("lost=0");
     assert_line(0,
                 "lost=0 undecided: 30 of 2,030 queries were lost (1.48 %); this host delayed 300 "
                 "queries, which may have caused losses");
+    result->goals.figures.n_behind = 1; /* of a few */
+    assert_line(0, "lost=0 undecided: 30 of 2,030 queries were lost (1.48 %); this host delayed 1 "
+                   "query, which may have caused losses");
 }
 
 static void a_small_share_is_printed_without_an_exponent(void **state)
