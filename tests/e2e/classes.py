@@ -366,6 +366,24 @@ def test_tcpreport_shows_merges_and_draws_classes():
     check("Classes of clients" in read_text(page), "the page has the classes")
 
 
+def test_long_names_shift_no_column():
+    """Those of classes, and of the times of arrivals."""
+    name, base = "of-sixteen-bytes", temp_path("run")
+    server = known_delays()
+    r = run_classes(server.port, "-t", 1, "--connect-rate", 1000, "--connect-arrival", "constant", "--hlog", f"{base}.hlog",
+                    classes=(A, B.replace("name=b", f"name={name}")))
+    check_classes(r)
+    write_json(f"{base}.json", r.json)
+    outputs = [r.err, *(tcpreport(command, f"{base}.json", f"{base}.hlog").stdout for command in ("show", "merge"))]
+    for text, names in zip(outputs, ((name,), (name, "due_to_connected"), (f"response:{name}", "due_to_connected"))):
+        tables = ["".join(table) for table in re.findall(r"^(\S.* min +p50 .*\n)((?:\S.+\n)+)", text, re.M)]
+        for n in names:
+            check(any(f"\n{n} " in table for table in tables), f"{n} in the tables of {text}")
+        for table in tables:
+            lengths = {len(line) + 10 * line.startswith("holds") for line in table.splitlines()}  # it has no mean
+            check_equal(len(lengths), 1, f"different lengths of the lines of: {table}")
+
+
 def tcpreport(*arguments):
     r = run_command([TCPREPORT, *arguments])
     check(r.returncode in (0, 3), r.stderr)

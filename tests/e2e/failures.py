@@ -106,10 +106,10 @@ def test_connections_that_were_never_accepted_have_not_gone_deaf():
                        "127.0.0.1")
         server.stop()
         check_conservation(r)
-        with stall_may_spoil():
+        with stall_may_spoil():  # after a long one few queries of a connection have timed out
             check_equal((r.json["connections"]["deaf_at_end"], r.json["connections"]["live_at_end"]), (15, 20), "deaf, live")
-        check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
-                    [("the server's accept queue or connection limit", 15)], "diagnosis")
+            check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
+                        [("the server's accept queue or connection limit", 15)], "diagnosis")
 
 
 def test_connections_of_a_server_that_hangs_are_given_up_and_named():

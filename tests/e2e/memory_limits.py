@@ -155,6 +155,11 @@ def test_server_that_cannot_have_another_thread_names_the_limit_on_threads():
         check("(raise the cgroup's pids.max, for more threads, or the hard limit of each thread: ulimit -Hn)" in server.stderr(),
               server.stderr())
         server.stop()
+    with Server("--cpu", cpu, prefix=under_fd_limit(100)) as server:  # a descriptor of the main thread for each other one
+        check(len(connect_many(server, 3000)) < 3000, "24 threads have no room for all")
+        wait_for(lambda: "cannot accept" in server.stderr(), "its words")
+        check("for more threads" not in server.stderr(), f"the control: {server.stderr()}")
+        server.stop()
 
 
 @plain_build_only

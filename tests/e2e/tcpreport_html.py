@@ -233,9 +233,12 @@ def test_page_of_a_listener_shows_messages():
 
 def test_goals_are_shown_beside_the_verdict():
     goals = [{"goal": "p99<5ms", "result": "missed", "why": None, "exceeding": 1204, "of": 100827, "own": 3},
-             {"goal": "lost<0.1%", "result": "undecided", "why": "too-few", "exceeding": 0, "of": 50, "own": 0}]
+             {"goal": "lost<0.1%", "result": "undecided", "why": "too-few", "exceeding": 0, "of": 50, "own": 0},
+             {"goal": "p50<1s", "result": "met", "why": None, "exceeding": 1, "of": 50, "own": 0},
+             {"goal": "max<1s", "result": "met", "why": None, "exceeding": 0, "of": 1, "own": 0}]
     header = Page(page_of(copy_of_run("goals.json", verdict="VALID", explanations=[], goals=goals))).texts("header")[0]
-    for words in ("p99<5ms missed: 1,204 of 100,827 exceed it", "lost<0.1% undecided: 0 of 50 exceed it; too-few"):
+    for words in ("p99<5ms missed: 1,204 of 100,827 exceed it", "lost<0.1% undecided: 0 of 50 exceed it; too-few",
+                  "p50<1s met: 1 of 50 exceeds it", "max<1s met: 0 of 1 exceeds it"):
         check(words in header, f"{words!r} in {header}")
 
 

@@ -321,7 +321,11 @@ static void rows_that_could_not_even_begin_are_not_none_missing(void **state)
     char *text;
 
     m->result.has_rows = true;
-    m->result.rows = (struct rows_result){.error = ENOSPC};
+    m->result.rows = (struct rows_result){.error = 0};
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   0 rows written, 0 missing\n");
+    free(text);
+    m->result.rows.error = ENOSPC;
     text = text_of(report_text, m);
     assert_has(text, "\nRaw output   nothing was written, not even the header: No space left on "
                      "device\n");

@@ -101,6 +101,7 @@ static void long_name_does_not_shift_the_columns(void **state)
     out = print_open();
     latency_report_head(out, "Time", width);
     latency_report_text(out, "x", width, &l, 0);
+    latency_report_holds(out, width, (bool[LATENCY_N_PERCENTILES + 1]){true});
     latency_report_text(out, "some.long.metric", width, &l, 0);
     text = print_close();
     assert_string_equal(
@@ -108,6 +109,8 @@ static void long_name_does_not_shift_the_columns(void **state)
               "       max      mean\n"
               "x                  1.00 us    500 us    900 us  >timeout         -         -"
               "    979 us    490 us\n"
+              "holds                            yes        no        no        no        no"
+              "        no\n"
               "some.long.metric   1.00 us    500 us    900 us  >timeout         -         -"
               "    979 us    490 us\n");
     free(text);

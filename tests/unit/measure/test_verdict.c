@@ -124,6 +124,12 @@ static void required_percentile_decides(void **state)
     for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
         in.percentiles[i].own_ns = 10000000 * US;
     assert_string_equal(verdict_headline(text, &in), "SUSPECT (no percentile holds)");
+    in.percentiles[P50 + 1].own_ns = 0;
+    assert_string_equal(verdict_headline(text, &in), "SUSPECT (p50 does not hold)");
+    in.percentiles[P50 + 1].own_ns = 10000000 * US;
+    in.percentiles[VERDICT_N_PERCENTILES - 1].own_ns = 0;
+    assert_string_equal(verdict_headline(text, &in), "SUSPECT (p50 does not hold)");
+    in.percentiles[VERDICT_N_PERCENTILES - 1].own_ns = 10000000 * US;
     in.percentiles[P50].own_ns = 0;
     assert_non_null(strstr(verdict_headline(text, &in), "; p90 and above include this host's"));
 }
