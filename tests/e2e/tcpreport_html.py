@@ -242,6 +242,18 @@ def test_goals_are_shown_beside_the_verdict():
         check(words in header, f"{words!r} in {header}")
 
 
+def test_how_far_the_response_times_hold_is_said():
+    for valid_to, of_max, words in (("none", False, "no percentile of the response time is the server's alone."),
+                                    ("none", True, "the median of the response time is not the server's alone."),
+                                    ("p99", False, "percentiles of the response time up to p99 are the server's, not this host's."),
+                                    ("max", True, "all percentiles of the response time are the server's, not this host's."),
+                                    (None, False, "whether the response times are the server's or this host's is unknown.")):
+        run = copy_of_run("holds.json", holds=None)
+        change(run, valid_to=valid_to, holds={"p50": valid_to not in ("none", None), "max": of_max})
+        header = Page(page_of(run)).texts("header")[0]
+        check(words in header, f"{words!r} in {header}")
+
+
 def test_connections_on_demand_are_those_requested():
     path = copy_of_run("on_demand.json", on_demand={"requested": 4321})
     check("4,321" in Page(page_of(path)).texts("header")[0], "connections requested on demand")
