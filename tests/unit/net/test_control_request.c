@@ -63,6 +63,7 @@ static void target_may_be_absolute(void **state)
     assert_int_equal(q.command, CONTROL_PATHS);
     assert_string_equal(control_request_method("http://localhost/pause"), "POST");
     assert_int_equal(parse("GET", "http://localhost/x"), CONTROL_UNKNOWN);
+    assert_int_equal(parse("GET", "http://localhost?/stats"), CONTROL_UNKNOWN);
     assert_int_equal(parse("GET", "ftp://localhost/stats"), CONTROL_UNKNOWN);
 }
 
