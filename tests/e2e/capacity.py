@@ -176,8 +176,9 @@ def test_a_sweep_keeps_its_connections_between_searches():
     check_equal([int(row["at"]) for row in read_rows(trials)],
                 [p["at"] for p in begun for _ in p["search"]["trials"]], "trials")
     check("Sweep " in r.err and "not reached" in r.err, r.err)
-    shown = run_command([TCPREPORT, "show", client.json_path])
-    check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
+    if TCPREPORT:
+        shown = run_command([TCPREPORT, "show", client.json_path])
+        check("not reached" in shown.stdout and "inconclusive" in shown.stdout, shown.stdout + shown.stderr)
 
 
 def test_late_answers_of_the_previous_size_end_no_connection():

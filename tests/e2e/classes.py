@@ -8,6 +8,7 @@ from authority import *
 from control_api import *
 from faults import *
 from harness import *
+from reports import need_tcpreport
 
 DELAYS_MS = {"a": 20, "b": 50}
 COUNTS = ("scheduled", "sent", "unsent", "answered", "timeout", "error", "cancelled", "blocked", "rerouted", "unconnected")
@@ -337,6 +338,7 @@ def test_bad_classes_are_refused_before_anything_is_opened():
 # --- reports ---
 
 def test_tcpreport_shows_merges_and_draws_classes():
+    need_tcpreport()
     server, paths = known_delays(), []
     for seed, interval in ((1, "50ms"), (2, "100ms")):
         base = temp_path(f"run{seed}")
@@ -368,6 +370,7 @@ def test_tcpreport_shows_merges_and_draws_classes():
 
 def test_long_names_shift_no_column():
     """Those of classes, and of the times of arrivals."""
+    need_tcpreport()
     name, base = "of-sixteen-bytes", temp_path("run")
     server = known_delays()
     r = run_classes(server.port, "-t", 1, "--connect-rate", 1000, "--connect-arrival", "constant", "--hlog", f"{base}.hlog",

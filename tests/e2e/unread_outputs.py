@@ -127,6 +127,8 @@ def test_a_message_before_the_run_is_lost_rather_than_waited_for():
     json_path = temp_path("server.json")
     for argv, code in (([TCPCLIENT, "--no-such-option"], 2), ([TCPSERVER, "--no-such-option"], 2), ([TCPREPORT, "nothing"], 2),
                        ([TCPREPORT, "show", json_path], 2), ([TCPSERVER, "--bind", "192.0.2.1", "0"], 2)):
+        if not argv[0]:
+            continue  # tcpreport was not built
         reading, writing = full_pipe()
         process = spawn(argv, stderr=writing)
         os.close(writing)
