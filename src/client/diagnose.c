@@ -2,7 +2,7 @@
  * client_diagnose: see client/diagnose.h. */
 #include "client/diagnose.h"
 
-#include "host/diagnosis_server.h"
+#include "host/diagnosis_silence.h"
 
 /* Tuples that were in TIME_WAIT before the run and could not be reused. */
 static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
@@ -47,7 +47,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .churn_per_s = client_result_churn_per_s(r),
     };
 
-    if (in.deaf > 0 || diagnosis_server_never_answered(&in) ||
+    if (in.deaf > 0 || diagnosis_silence_never_answered(&in) ||
         (in.churns ? tally_connections_failed(&r->tally) > 0
                    : r->connections_live < r->connections_wanted))
         diagnosis_make(&r->diagnosis, &in);

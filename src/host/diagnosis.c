@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "host/diagnosis_server.h"
+#include "host/diagnosis_silence.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -251,12 +252,12 @@ static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *
     judge_watches,
     judge_memory,
     judge_stalled,
-    diagnosis_server_unanswered,
-    diagnosis_server_half_open,
+    diagnosis_silence_unanswered,
+    diagnosis_silence_half_open,
     diagnosis_server_refused,
     diagnosis_server_ended,
-    diagnosis_server_deaf,
-    diagnosis_server_given_up,
+    diagnosis_silence_deaf,
+    diagnosis_silence_given_up,
 };
 
 enum { N_JUDGES = sizeof judges / sizeof *judges };

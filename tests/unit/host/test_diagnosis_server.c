@@ -1,102 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_diagnosis_server: what the server's side is to blame for. */
+ * test_diagnosis_server: servers that refuse or end connections. */
 #include "diagnosis_steps.h"
-
-/* 100 connections were established; none was answered. */
-static void nobody_answers(enum outcome_phase phase, enum outcome_reason reason)
-{
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.connected, 100);
-    tally_add(&tally.bytes_sent, 3000);
-    tally_add(&tally.connections.ended[phase][reason], 100);
-    diagnosis_make(&d, &in);
-}
-
-static void nobody_who_answers_is_told_apart_from_limits(void **state)
-{
-    (void)state;
-    in.listen_overflows = 0;
-    in.half_open = 100;
-    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
-    assert_one("nobody answers", 100, "(dns): 100 silent",
-               "usually the server speaks another --protocol");
-    in.listen_overflows = 85;
-    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
-    assert_one("nobody answers", 100, "100 silent", "it hangs or is stopped");
-    in.half_open = 0;
-    in.not_begun = 900;
-    nobody_answers(PHASE_RECEIVE, REASON_PEER);
-    assert_one("nobody answers", 100, "100 closed, 0 reset, 0 got unexpected bytes; 900 more",
-               "--tls");
-    nobody_answers(PHASE_RECEIVE, REASON_RESET);
-    assert_one("nobody answers", 100, "100 reset", "proxy whose backend is down");
-    nobody_answers(PHASE_PROTOCOL, REASON_MALFORMED);
-    assert_one("nobody answers", 100, "100 got unexpected bytes", "another --protocol");
-    in.over_tls = true;
-    nobody_answers(PHASE_TLS, REASON_TIMEOUT);
-    assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "check that the port uses TLS");
-}
-
-/* A listener sends nothing before the server has greeted it. */
-static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
-{
-    (void)state;
-    in.listens = true;
-    in.protocol = "listen";
-    in.listen_overflows = 0;
-    in.half_open = 100;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.connected, 100);
-    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 100);
-    diagnosis_make(&d, &in);
-    assert_one("nobody answers", 100, "(listen): 100 silent", "tcpserver --push");
-    tally_add(&tally.connections.proven, 1);
-    diagnosis_make(&d, &in);
-    assert_one("the server's accept queue or connection limit", 100, "never answered", "backlog");
-}
-
-/* Without a proof: 60 connections were closed after their queries had timed out, 30 were deaf at
- * the end, and 10 carried no query. */
-static void silence_is_found_on_connections_that_end_well(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.connected, 100);
-    tally_add(&tally.connections.with_timeouts, 90);
-    tally_add(&tally.connections.ended[PHASE_RUN][REASON_FINISHED], 70);
-    tally_add(&tally.connections.ended[PHASE_RUN][REASON_IDLE], 30);
-    tally_add(&tally.bytes_sent, 3000);
-    in.listen_overflows = 0;
-    in.deaf = 30;
-    in.live = 1000;
-    diagnosis_make(&d, &in);
-    assert_one("nobody answers", 90, "(dns): 90 silent, 0 closed", "another --protocol");
-    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_TIMEOUT], 80); /* these had timeouts */
-    diagnosis_make(&d, &in);
-    assert_one("nobody answers", 90, "(dns): 90 silent, 0 closed", "another --protocol");
-}
-
-static void one_answer_is_enough_for_the_limits(void **state)
-{
-    (void)state;
-    in.half_open = 99;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.connected, 100);
-    tally_add(&tally.connections.proven, 1);
-    tally_add(&tally.bytes_sent, 3000);
-    diagnosis_make(&d, &in);
-    assert_one("the server's accept queue or connection limit", 99, "5 accept queue", "backlog");
-}
-
-static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.connected, 100);
-    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 100);
-    diagnosis_make(&d, &in);
-    assert_one("the server's limits", 100, "closed before an answer", "a limit on connections");
-}
 
 /* 200 within 3 ms, each idle for the interval between its queries. */
 static void killed_server_is_no_limit(void **state)
@@ -137,125 +41,6 @@ static void server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupte
     in.server_was_tried = true;
     diagnosis_make(&d, &in);
     assert_string_equal(d.lines[1].limit, "the server went away");
-}
-
-/* Measured: 30 of 1,000 answered the proof and nothing after it. */
-static void connections_gone_deaf_have_all_the_timeouts(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.queries[TALLY_WARMUP].timeout, 1000);
-    tally_add(&tally.queries[TALLY_MEASURED].timeout, 490);
-    tally_add(&tally.connections.with_timeouts, 30);
-    tally_add(&tally.connections.proven, 1000);
-    in.deaf = 30;
-    in.live = 1000;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30,
-               "all 1,490 timeouts are on 30 connections; 30 did not answer the last queries, but "
-               "acknowledged them",
-               "a thread of the server hangs");
-    assert_non_null(strstr(d.lines[0].remedy, "; --on-timeout close with --reconnect replaces"));
-    in.reconnects = true;
-    diagnosis_make(&d, &in);
-    assert_non_null(strstr(d.lines[0].remedy, "; --on-timeout close replaces them"));
-    in.live = 30;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "all 1,490", "the server hangs");
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.queries[TALLY_WARMUP].timeout, 1);
-    tally_add(&tally.connections.with_timeouts, 1);
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "1 timeout is on 1 connection;", "");
-}
-
-/* Without proofs; the others answer. */
-static void deaf_connections_that_never_answered_were_not_accepted(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.connected, 60);
-    tally_add(&tally.connections.proven, 20);
-    tally_add(&tally.connections.deaf_unproven, 40);
-    in.listen_overflows = 0;
-    in.deaf = 40;
-    in.live = 60;
-    diagnosis_make(&d, &in);
-    assert_one("the server's accept queue or connection limit", 40, "never answered", "backlog");
-    in.deaf = 45;
-    diagnosis_make(&d, &in);
-    assert_int_equal(d.n_lines, 2);
-    assert_int_equal(d.lines[0].connections, 40);
-    assert_string_equal(d.lines[1].limit, "connections gone deaf");
-    assert_int_equal(d.lines[1].connections, 5);
-    assert_non_null(strstr(d.lines[1].evidence, "; 5 did not answer the last queries"));
-    in.live = 45; /* those that answered do not any more */
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 45, "; 45 did not answer", "the server hangs");
-    in.live = 60;
-    in.over_udp = true;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 45, "; 45 did not answer", "server thread hangs");
-    in.over_udp = false;
-    in.deaf = 10; /* of those that ended deaf, others were closed before */
-    diagnosis_make(&d, &in);
-    assert_one("the server's accept queue or connection limit", 10, "never answered", "backlog");
-}
-
-/* With --on-timeout close. */
-static void connections_that_are_given_up_are_named(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    in.half_open = in.deaf = 0;
-    tally_add(&tally.connections.connected, 60);
-    tally_add(&tally.connections.proven, 60);
-    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_TIMEOUT], 20);
-    diagnosis_make(&d, &in);
-    assert_one("unanswered queries", 20, "had no answer in time", "slower than --timeout");
-    assert_non_null(strstr(d.lines[0].remedy, "; --reconnect replaces them"));
-    in.reconnects = in.none_is_left = true;
-    diagnosis_make(&d, &in);
-    assert_string_equal(d.lines[0].remedy, "the server hangs, or the network path is broken");
-    nobody_answers(PHASE_RECEIVE, REASON_TIMEOUT);
-    assert_one("nobody answers", 100, "100 silent", "hangs");
-}
-
-static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.deaf_unacknowledged, 14);
-    in.deaf = 30;
-    in.live = 1000;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 14 of these did not acknowledge them",
-               "a thread of the server hangs");
-    tally_add(&tally.connections.deaf_unacknowledged, 1);
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 15 of these", "firewall");
-    in.live = 30;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 15 of these", "the network path is broken");
-    tally_add(&tally.connections.deaf_unacknowledged, 100); /* others, which ended before */
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 30 of these", "the network path is broken");
-}
-
-static void the_deaf_over_udp_acknowledge_nothing(void **state)
-{
-    (void)state;
-    memset(&tally, 0, sizeof tally);
-    in.over_udp = true;
-    in.deaf = 30;
-    in.live = 1000;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "last queries", "firewall");
-    assert_null(strstr(d.lines[0].evidence, "acknowledged"));
-    in.live = 30;
-    diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "last queries",
-               "the server hangs, or the network path is broken");
 }
 
 static void idle_timeout_is_named_with_the_time(void **state)
@@ -309,30 +94,6 @@ static void those_before_an_answer_are_told_from_the_others(void **state)
                "a limit on connections");
 }
 
-static void half_open_ones_point_to_the_accept_queue(void **state)
-{
-    (void)state;
-    in.half_open = 4;
-    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
-    assert_one("the server's accept queue or connection limit", 4, "5 accept queue overflows",
-               "backlog");
-}
-
-static void over_udp_there_is_no_queue_and_no_handshake(void **state)
-{
-    (void)state;
-    in.over_udp = true;
-    diagnose(PHASE_RECEIVE, REASON_REFUSED, 2);
-    assert_one("nobody listens", 2,
-               "2 of 102 sockets got 'port unreachable' (ICMP): nothing listens on 192.0.2.1:4242",
-               "-p");
-    in.half_open = 4;
-    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
-    assert_one("lost datagrams", 4, "no answer", "--prove yes");
-    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
-    assert_one("nobody answers", 100, "(dns over UDP): 100 silent", "a firewall drops");
-}
-
 static void server_that_refuses_and_server_that_ends_differ(void **state)
 {
     (void)state;
@@ -343,27 +104,26 @@ static void server_that_refuses_and_server_that_ends_differ(void **state)
     assert_one("the server's limits", 2, "before an answer", "a limit on connections");
 }
 
+static void over_udp_a_refusal_is_an_icmp_message(void **state)
+{
+    (void)state;
+    in.over_udp = true;
+    diagnose(PHASE_RECEIVE, REASON_REFUSED, 2);
+    assert_one("nobody listens", 2,
+               "2 of 102 sockets got 'port unreachable' (ICMP): nothing listens on 192.0.2.1:4242",
+               "-p");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nobody_who_answers_is_told_apart_from_limits),
-        TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
-        TEST(silence_is_found_on_connections_that_end_well),
-        TEST(one_answer_is_enough_for_the_limits),
-        TEST(who_was_asked_nothing_is_not_blamed_for_silence),
         TEST(killed_server_is_no_limit),
         TEST(server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run),
-        TEST(connections_gone_deaf_have_all_the_timeouts),
-        TEST(deaf_connections_that_never_answered_were_not_accepted),
-        TEST(connections_that_are_given_up_are_named),
-        TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
-        TEST(the_deaf_over_udp_acknowledge_nothing),
         TEST(idle_timeout_is_named_with_the_time),
         TEST(connections_that_a_limit_turned_away_were_not_idle),
         TEST(those_before_an_answer_are_told_from_the_others),
-        TEST(half_open_ones_point_to_the_accept_queue),
-        TEST(over_udp_there_is_no_queue_and_no_handshake),
         TEST(server_that_refuses_and_server_that_ends_differ),
+        TEST(over_udp_a_refusal_is_an_icmp_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

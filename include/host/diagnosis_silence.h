@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * diagnosis_silence: the part of a diagnosis that concerns a server that does not answer: nobody
+ * ever did, new connections were not accepted, or connections got no more answers.  Pure. */
+#ifndef TCPSCALER_HOST_DIAGNOSIS_SILENCE_H
+#define TCPSCALER_HOST_DIAGNOSIS_SILENCE_H
+
+#include "host/diagnosis_line.h"
+
+#include <stdbool.h>
+
+/* Whether connections waited for answers, and none ever got one. */
+bool diagnosis_silence_never_answered(const struct diagnosis_input *in);
+
+/* Each adds at most one line; only the first does if nobody ever answered. */
+void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_input *in);
+void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in);
+void diagnosis_silence_deaf(struct diagnosis *d, const struct diagnosis_input *in);
+void diagnosis_silence_given_up(struct diagnosis *d, const struct diagnosis_input *in);
+
+#endif

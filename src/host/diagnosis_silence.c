@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ * diagnosis_silence: see host/diagnosis_silence.h. */
+#include "host/diagnosis_silence.h"
+
+#include "base/units.h"
+
+#include <stdio.h>
+
+#define UNKNOWN HOST_LIMITS_UNKNOWN
+
+/* --- established, and never answered --- */
+
+struct unanswered {
+    uint64_t silent, closed, reset, other_bytes;
+};
+
+static uint64_t sum(const struct unanswered *u)
+{
+    return u->silent + u->closed + u->reset + u->other_bytes;
+}
+
+/* Half-open ones that are still open have no outcome yet. */
+static uint64_t count_half_open(const struct diagnosis_input *in)
+{
+    const uint64_t n = diagnosis_line_count(in, REASON_HALF_OPEN);
+
+    return n > in->half_open ? n : in->half_open;
+}
+
+/* Those without a proof end well although their queries timed out. */
+static uint64_t count_silent(const struct diagnosis_input *in)
+{
+    const uint64_t n_failed = count_half_open(in) + diagnosis_line_count(in, REASON_TIMEOUT) -
+                              diagnosis_line_count_stalled(in);
+    const uint64_t n_with_timeouts = tally_get(&in->tally->connections.with_timeouts);
+    const uint64_t n_others = n_with_timeouts > n_failed ? n_with_timeouts - n_failed : 0;
+    const uint64_t n_well =
+        diagnosis_line_count(in, REASON_FINISHED) + diagnosis_line_count(in, REASON_IDLE);
+
+    return n_failed + (n_others < n_well ? n_others : n_well);
+}
+
+/* All 0 if any connection was ever answered, or none waited for an answer. */
+static struct unanswered count_unanswered(const struct diagnosis_input *in)
+{
+    const struct tally *t = in->tally;
+
+    if (tally_get(&t->connections.proven) > 0 || tally_get(&t->connections.connected) == 0 ||
+        (tally_get(&t->bytes_sent) == 0 && !in->listens))
+        return (struct unanswered){0};
+    return (struct unanswered){
+        .silent = count_silent(in),
+        .closed = diagnosis_line_count(in, REASON_PEER),
+        .reset = diagnosis_line_count(in, REASON_RESET),
+        .other_bytes = diagnosis_line_count(in, REASON_MALFORMED),
+    };
+}
+
+bool diagnosis_silence_never_answered(const struct diagnosis_input *in)
+{
+    const struct unanswered u = count_unanswered(in);
+
+    return sum(&u) > 0;
+}
+
+static const char *unanswered_remedy(const struct diagnosis_input *in, const struct unanswered *u)
+{
+    const bool are_silent = u->silent > sum(u) / 2;
+
+    if (in->over_tls)
+        return "check that the port uses TLS, otherwise omit --tls; or the server hangs, or it is "
+               "a proxy whose backend is down";
+    if (in->over_udp)
+        return "the server hangs, or a firewall drops the datagrams";
+    if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
+        return "the server does not accept connections: it hangs or is stopped";
+    if (in->listens)
+        return "usually the server pushes no messages (tcpserver --push), hangs, or is a proxy "
+               "whose backend is down";
+    if (are_silent)
+        return "usually the server speaks another --protocol, hangs, or is a proxy whose backend "
+               "is down";
+    return "usually the port expects TLS (--tls), the server speaks another --protocol, or it is a "
+           "proxy whose backend is down";
+}
+
+void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const struct unanswered u = count_unanswered(in);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], e[UNITS_TEXT_BYTES];
+    char others[64] = "";
+    struct diagnosis_line *line;
+
+    if (sum(&u) == 0)
+        return;
+    line = diagnosis_line_add(d, "nobody answers", sum(&u));
+    if (in->not_begun > 0)
+        snprintf(others, sizeof others, "; %s more not attempted",
+                 units_format_count(a, in->not_begun));
+    diagnosis_line_say(line->evidence,
+                       "no connection ever got an answer (%s%s): %s silent, %s closed, %s reset, "
+                       "%s got unexpected bytes%s",
+                       in->protocol,
+                       in->over_tls   ? " over TLS"
+                       : in->over_udp ? " over UDP"
+                                      : "",
+                       units_format_count(a, u.silent), units_format_count(b, u.closed),
+                       units_format_count(c, u.reset), units_format_count(e, u.other_bytes),
+                       others);
+    diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
+}
+
+/* UDP sockets whose first query got no answer. */
+static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "lost datagrams", in->half_open);
+
+    diagnosis_line_say(line->evidence, "the query that was to prove a socket got no answer");
+    diagnosis_line_say(line->remedy,
+                       "omit --prove yes: over UDP a query or its answer may be lost");
+}
+
+/* Returns how many live connections never answered their queries, although others do: with proofs
+ * they would be half-open. */
+static uint64_t count_never_accepted(const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.deaf_unproven);
+
+    if (in->over_udp || in->deaf >= in->live)
+        return 0;
+    return n < in->deaf ? n : in->deaf;
+}
+
+void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n_half_open = in->half_open + count_never_accepted(in);
+    char n[UNITS_TEXT_BYTES];
+    struct diagnosis_line *line;
+
+    if (n_half_open == 0 || diagnosis_silence_never_answered(in))
+        return;
+    if (in->over_udp) {
+        blame_loss(d, in);
+        return;
+    }
+    line = diagnosis_line_add(d, "the server's accept queue or connection limit", n_half_open);
+    if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
+        diagnosis_line_say(line->evidence,
+                           "established, but never answered; %s accept queue %s on this host",
+                           units_format_count(n, in->listen_overflows),
+                           units_noun(in->listen_overflows, "overflow", "overflows"));
+    else
+        diagnosis_line_say(line->evidence, "established here, never answered");
+    diagnosis_line_say(
+        line->remedy, "raise the server's backlog and net.core.somaxconn, or its connection limit");
+}
+
+/* --- gone deaf --- */
+
+/* Deaf ones that never answered belong to the limits above. */
+static uint64_t count_gone_deaf(const struct diagnosis_input *in)
+{
+    return in->deaf - count_never_accepted(in);
+}
+
+/* Returns how many of those gone deaf have not even acknowledged the last queries. */
+static uint64_t count_cut_off(const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.deaf_unacknowledged);
+    const uint64_t n_gone_deaf = count_gone_deaf(in);
+
+    return n < n_gone_deaf ? n : n_gone_deaf;
+}
+
+static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line *line)
+{
+    const struct tally *t = in->tally;
+    const uint64_t n_with_timeouts = tally_get(&t->connections.with_timeouts);
+    const uint64_t n_timeouts = tally_get(&t->queries[TALLY_WARMUP].timeout) +
+                                tally_get(&t->queries[TALLY_MEASURED].timeout);
+    const uint64_t n_cut_off = count_cut_off(in);
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    char acknowledged[64] = "";
+
+    if (n_cut_off > 0)
+        snprintf(acknowledged, sizeof acknowledged, "; %s of these did not acknowledge them",
+                 units_format_count(d, n_cut_off));
+    else if (!in->over_udp)
+        snprintf(acknowledged, sizeof acknowledged, ", but acknowledged them");
+    diagnosis_line_say(line->evidence, "%s%s %s on %s %s; %s did not answer the last queries%s",
+                       units_noun(n_timeouts, "", "all "), units_format_count(a, n_timeouts),
+                       units_noun(n_timeouts, "timeout is", "timeouts are"),
+                       units_format_count(b, n_with_timeouts),
+                       units_noun(n_with_timeouts, "connection", "connections"),
+                       units_format_count(c, count_gone_deaf(in)), acknowledged);
+}
+
+/* The kernel of a host acknowledges what a program that hangs does not read. */
+static const char *deaf_remedy(const struct diagnosis_input *in)
+{
+    const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < count_gone_deaf(in);
+
+    if (in->deaf >= in->live)
+        return in->over_udp ? "the server hangs, or the network path is broken"
+               : are_heard  ? "the server hangs"
+                            : "the network path is broken, or the server's host is down";
+    if (in->over_udp)
+        return "a NAT, firewall or load balancer dropped their state, or a server thread hangs";
+    return are_heard ? "a thread of the server hangs, or a proxy's backend does"
+                     : "packets are lost on the way, or a NAT, firewall or load balancer dropped "
+                       "their state";
+}
+
+static const char *deaf_replacement(const struct diagnosis_input *in)
+{
+    if (in->deaf >= in->live)
+        return "";
+    return in->on_demand || in->reconnects ? "; --on-timeout close replaces them"
+                                           : "; --on-timeout close with --reconnect replaces them";
+}
+
+void diagnosis_silence_deaf(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = count_gone_deaf(in);
+    struct diagnosis_line *line;
+
+    if (n == 0 || diagnosis_silence_never_answered(in))
+        return;
+    line = diagnosis_line_add(d, "connections gone deaf", n);
+    say_how_deaf(in, line);
+    diagnosis_line_say(line->remedy, "%s%s", deaf_remedy(in), deaf_replacement(in));
+}
+
+/* --- given up --- */
+
+/* By --on-timeout close, or by the kernel, whose retransmissions were not acknowledged. */
+void diagnosis_silence_given_up(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.ended[PHASE_RECEIVE][REASON_TIMEOUT]);
+    struct diagnosis_line *line;
+
+    if (n == 0 || diagnosis_silence_never_answered(in))
+        return;
+    line = diagnosis_line_add(d, "unanswered queries", n);
+    diagnosis_line_say(line->evidence, "ended here, because a query had no answer in time");
+    diagnosis_line_say(line->remedy, "%s%s",
+                       in->none_is_left
+                           ? "the server hangs, or the network path is broken"
+                           : "the server is slower than --timeout at this load, a thread of it "
+                             "hangs, or packets are lost",
+                       in->reconnects || in->on_demand ? "" : "; --reconnect replaces them");
+}
