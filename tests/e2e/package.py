@@ -65,8 +65,8 @@ def test_package_holds_what_it_should():
     wanted += [f"{doc}/docs/{name}" for name in ("nightly.conf.example", "nightly.crontab", "grafana-dashboard.json", "prometheus.example.yml")]
     wanted += [f"usr/lib/systemd/system/tcpscaler-nightly{name}" for name in (".service", ".timer", "-failed.service")]
     wanted += [f"usr/share/tcpscaler/{name}.sh" for name in
-               ("nightly", "nightly-config", "nightly-nights", "nightly-failed", "setup-lib", "setup-firewall", "setup-network",
-                "setup-lock", "setup-nic", "setup-state", "setup-sysctl", "setup-timer", "setup-client", "setup-server")]
+               ("nightly", "nightly-config", "nightly-nights", "nightly-failed", "setup-lib", "setup-options", "setup-firewall",
+                "setup-network", "setup-lock", "setup-nic", "setup-state", "setup-sysctl", "setup-timer", "setup-client", "setup-server")]
     for name in NAMES:
         wanted += [f"usr/bin/{name}", f"usr/lib/tcpscaler/bin/{name}", f"usr/share/man/man1/{name}.1.gz",
                    f"usr/share/bash-completion/completions/{name}", f"usr/share/zsh/vendor-completions/_{name}"]
