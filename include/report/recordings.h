@@ -24,6 +24,10 @@ int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
 int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths);
 void recordings_free(struct recordings *all);
 
+/* Checks that each run has a result.  Returns 0, or -1 after one line on stderr, which begins with
+ * `purpose`, such as "--json: ", or "". */
+int recordings_need_results(const struct recordings *all, const char *purpose);
+
 /* Gets the intervals of all logs, sorted.  Returns 0, or -1 if out of memory.  Free the timeline in
  * either case. */
 int recordings_timeline(const struct recordings *all, struct timeline *timeline);

@@ -94,13 +94,10 @@ static int write_page(const char *name, struct recordings *runs, const struct re
     return code;
 }
 
-static int check(const struct recordings *all)
+static int load(struct recordings *runs, char *const *files, int n_files)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (all->items[i].result == NULL)
-            return log_error("%s: no result: expected the --json file of each run",
-                             all->items[i].name);
-    return 0;
+    return recordings_load(runs, files, (size_t)n_files) == 0 ? recordings_need_results(runs, "")
+                                                              : -1;
 }
 
 int cmd_html(const struct report_opts *opts)
@@ -108,10 +105,8 @@ int cmd_html(const struct report_opts *opts)
     struct recordings runs = {0}, earlier = {0};
     int code = CMD_USAGE;
 
-    if (recordings_load(&runs, opts->files, (size_t)opts->n_files) == 0 && check(&runs) == 0 &&
-        (opts->n_others == 0 ||
-         (recordings_load(&earlier, opts->others, (size_t)opts->n_others) == 0 &&
-          check(&earlier) == 0)))
+    if (load(&runs, opts->files, opts->n_files) == 0 &&
+        (opts->n_others == 0 || load(&earlier, opts->others, opts->n_others) == 0))
         code = write_page(opts->output, &runs, &earlier, opts->watch);
     recordings_free(&runs);
     recordings_free(&earlier);

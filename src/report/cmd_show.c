@@ -276,12 +276,10 @@ static void print_verdict(const struct json_object *result)
 /* Of several runs each has its own cost. */
 static int join(struct recordings *all, const char *path)
 {
-    int failed = 0;
+    int failed = recordings_need_results(all, "--watch: ");
 
     for (size_t i = 0; i < all->n && !failed; i++)
-        failed = all->items[i].result == NULL
-                     ? log_error("--watch: '%s' has no result (--json)", all->items[i].name)
-                     : watch_file_join(all->items[i].result, path);
+        failed = watch_file_join(all->items[i].result, path);
     return failed;
 }
 

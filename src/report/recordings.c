@@ -114,6 +114,19 @@ void recordings_free(struct recordings *all)
     *all = (struct recordings){0};
 }
 
+int recordings_need_results(const struct recordings *all, const char *purpose)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const char *name = all->items[i].name;
+
+        if (all->items[i].result == NULL)
+            return log_error("%s%s has no result: expected %s.json, too (files of one run have the "
+                             "same name)",
+                             purpose, name, name);
+    }
+    return 0;
+}
+
 int recordings_timeline(const struct recordings *all, struct timeline *timeline)
 {
     int status = 0;

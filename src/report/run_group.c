@@ -32,6 +32,8 @@ const struct run_metric run_metrics[RUN_METRICS] = {
 /* Why a run is ignored; NULL: it is not. */
 static const char *disqualifies(const struct json_object *result)
 {
+    if (result == NULL)
+        return "without a result";
     if (result_was_interrupted(result))
         return "interrupted";
     return result_verdict(result) == RESULT_VALID ? NULL
@@ -46,12 +48,8 @@ static int find_valid(struct run_group *g)
         return log_error("out of memory");
     for (size_t i = 0; i < g->all.n; i++) {
         const struct recording *r = &g->all.items[i];
-        const char *why;
+        const char *why = disqualifies(r->result);
 
-        if (r->result == NULL)
-            return log_error("%s: no result: compare requires the --json file of each run",
-                             r->name);
-        why = disqualifies(r->result);
         if (why == NULL)
             g->valid[g->n_valid++] = r;
         else
@@ -62,7 +60,9 @@ static int find_valid(struct run_group *g)
 
 int run_group_load(struct run_group *g, char **files, int n_files)
 {
-    return recordings_load(&g->all, files, (size_t)n_files) == 0 ? find_valid(g) : -1;
+    if (recordings_load(&g->all, files, (size_t)n_files) != 0)
+        return -1;
+    return recordings_need_results(&g->all, "") == 0 ? find_valid(g) : -1;
 }
 
 int run_group_load_good(struct run_group *g, char **files, int n_files)

@@ -281,6 +281,12 @@ def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
         said = r.stderr.splitlines()
         check(len(said) == 2 and bad in said[0] and why in said[0], r.stderr)
         check_equal(said[1], f"tcpreport: ignored: {bad[:-5]} has a bad file", "the run")
+    connections = f"{bad[:-5]}.csv"
+    write_text(connections, "connection_id,source,established_s\n0,127.0.0.1:1,0.5\n")
+    files = [connections if name == bad else name for name in files]
+    r = compared()
+    check_equal((r.returncode, r.stdout), (without.returncode, without.stdout), f"as without that night: {r.stderr}")
+    check_equal(r.stderr, f"tcpreport: ignored: {bad[:-5]} is without a result\n", "a night with connections only")
     for night in before[4:6]:
         os.remove(night[0])
     check_equal(compared(code=2).stdout, "INCONCLUSIVE: 5 of 7 reference nights\n", "too few nights are left")

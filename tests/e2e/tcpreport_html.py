@@ -350,8 +350,8 @@ def test_command_line_of_html_is_checked():
     path = temp_path("no.html")
     for arguments, words in (([files(0)[0]], "--output"), (["-o", path], "missing FILE"),
                              (["-o", files(0)[0], files(0)[0]], "is one of the input files"),
-                             (["-o", path, files(0)[1]], "expected the --json file of each run"),
-                             (["-o", path, files(0)[0], "--", files(0)[1]], "expected the --json file of each run"),
+                             (["-o", path, files(0)[1]], f"{files(0)[1][:-5]} has no result: expected {files(0)[0]}, too"),
+                             (["-o", path, files(0)[0], "--", files(0)[1]], f"expected {files(0)[0]}, too"),
                              (["-o", path, "/nonexistent.json"], "/nonexistent.json: cannot read"),
                              (["-o", "/nonexistent/x.html", files(0)[0]], "/nonexistent/x.html")):
         r = report("html", *arguments, code=2)
