@@ -39,12 +39,18 @@ static bool has_random_arrivals(const struct json_object *result)
     return kind != NULL && strcmp(kind, "poisson") == 0;
 }
 
-/* What the same seed makes two runs do; NULL: nothing. */
+/* What follows from the same seed; NULL: nothing. */
 static const char *what_is_the_same(const struct json_object *a, const struct json_object *b)
 {
-    if (sent_queries(a) && sent_queries(b))
-        return "sent the same queries";
-    return has_random_arrivals(a) && has_random_arrivals(b) ? "opened connections" : NULL;
+    const bool queries = sent_queries(a) && sent_queries(b);
+    char text[FINGERPRINT_TEXT_BYTES];
+
+    if (!queries && !(has_random_arrivals(a) && has_random_arrivals(b)))
+        return NULL;
+    if (fingerprint_settings(a, b, text) > 0)
+        return "drew the same random numbers";
+    return queries ? "sent the same queries at the same times"
+                   : "opened connections at the same times";
 }
 
 /* Says it of the first of the preceding runs with the same seed. */
@@ -59,8 +65,7 @@ static void compare_seed(const struct recordings *all, size_t i, mismatch_say *s
 
         if (what == NULL || !have_same_seed(other, r))
             continue;
-        snprintf(line, sizeof line,
-                 "%.250s and %.250s have the same seed, so they %s at the same times", other->name,
+        snprintf(line, sizeof line, "%.250s and %.250s have the same seed, so they %s", other->name,
                  r->name, what);
         say(context, line);
         return;

@@ -222,10 +222,13 @@ def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     change(names[1], verdict="SUSPECT", reasons=["unsent"], seed=7, options={"rate": 600},
            measured_from="2026-01-31T23:59:59.123Z")
     r = report("merge", "--json", "-", *names, *logs, code=3)
-    for text in ("have the same seed", "different settings: rate 500 and 600", "did not overlap in time"):
+    for text in ("have the same seed, so they drew the same random numbers\n", "different settings: rate 500 and 600", "did not overlap in time"):
         check(text in r.stderr, f"{text!r} in {r.stderr}")
     check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
+    change(names[1], options={"rate": 500})
+    check("have the same seed, so they sent the same queries at the same times\n" in report("merge", *names, *logs, code=3).stderr,
+          "the same settings")
     for name in names:
         change(name, queries={"sent": 0})
     check("same seed" not in report("merge", *names, *logs, code=3).stderr, "listeners and idle connections send nothing")
