@@ -38,10 +38,10 @@ trim() {
 }
 
 read_config() {
-    n_line=0
+    n_line=0 byte_order_mark=$(printf '\357\273\277')
     while IFS= read -r line || [ -n "$line" ]; do
         n_line=$((n_line + 1))
-        trim "$line"
+        trim "${line#"$byte_order_mark"}"
         case $trimmed in
         '' | '#'*) continue ;;
         *=*) ;;

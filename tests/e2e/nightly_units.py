@@ -26,6 +26,15 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
     check_equal(glob.glob(f"{nights.directory}/**/evaluated", recursive=True), [], "evaluated values")
 
 
+def test_a_configuration_edited_on_windows_is_read():
+    """With a byte order mark, and CR LF at the end of each line."""
+    nights = Nights()
+    path = nights.file("nightly.conf")
+    write(path, "\ufeff" + read_text(path).replace("\n", "\r\n"))
+    write(nights.file("plan"), "2")
+    nights.run(3, "INCONCLUSIVE: nothing measured")
+
+
 def test_the_example_names_every_key_with_its_default():
     example = read_source("docs", "nightly.conf.example")
     script = read_text(NIGHTLY.replace(".sh", "-config.sh"))
