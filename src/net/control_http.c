@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "net/control_connections.h"
 
+#include <assert.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -40,6 +41,9 @@ struct control_http {
     unsigned n_leaving;            /* connections with a response not yet written */
     struct control_socket *socket; /* NULL: not taken over yet */
 };
+
+/* The program's: libevent has one argument for both callbacks of a listener, and it is evhttp's. */
+static struct control_http *only;
 
 /* --- responses --- */
 
@@ -223,7 +227,8 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 static void on_accept_failed(struct evconnlistener *listener, void *arg)
 {
     (void)listener;
-    pause_accepting(arg);
+    (void)arg;
+    pause_accepting(only);
 }
 
 /* The connection has its descriptor, or has failed. */
@@ -282,8 +287,10 @@ struct control_http *control_http_start(struct event_base *base, struct control_
     struct control_http *h = calloc(1, sizeof *h);
     struct rlimit nofile = {.rlim_cur = 0};
 
+    assert(only == NULL);
     if (h == NULL)
         return NULL;
+    only = h;
     getrlimit(RLIMIT_NOFILE, &nofile);
     *h = (struct control_http){
         .base = base,
@@ -351,5 +358,6 @@ void control_http_end(struct control_http *h)
         bufferevent_decref(h->newest);
     if (h->http != NULL)
         evhttp_free(h->http);
+    only = NULL;
     free(h);
 }

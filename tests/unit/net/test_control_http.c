@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * test_control_http: responses that are not read, read slowly, have no body, or are to HTTP/1.0. */
+ * test_control_http: responses that are not read, read slowly, have no body, or are to HTTP/1.0; no
+ * descriptors left. */
+#undef _GNU_SOURCE /* with it, glibc declares accept4(2) with a transparent union */
+#define _DEFAULT_SOURCE
+
 #include "net/control_http.h"
 
 #include "directory_steps.h"
@@ -28,7 +32,8 @@ static const struct control_token no_token;
 static struct event_base *base;
 static struct control_socket listening;
 static struct control_http *http;
-static int peer, n_requests, n_waits;
+static int peer, n_requests, n_waits, n_accepts;
+static bool are_no_descriptors;
 
 /* Called by libevent: counts its system calls. */
 int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_ms)
@@ -45,6 +50,18 @@ int epoll_pwait2(int epoll_fd, struct epoll_event *events, int most, const struc
     return (int)syscall(SYS_epoll_pwait2, epoll_fd, events, most, timeout, mask, _NSIG / 8);
 }
 #endif
+
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+
+/* Likewise. */
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
+{
+    n_accepts++;
+    if (!are_no_descriptors)
+        return (int)syscall(SYS_accept4, fd, address, length, flags);
+    errno = EMFILE;
+    return -1;
+}
 
 static enum control_status answer(void *context, const struct control_request *q,
                                   struct control_reply *reply)
@@ -188,6 +205,25 @@ static void a_client_of_http_1_0_is_not_promised_to_keep_the_connection(void **s
     close(peer);
 }
 
+static void a_peer_waits_while_there_are_no_descriptors(void **state)
+{
+    char text[2048];
+
+    (void)state;
+    send_request("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    are_no_descriptors = true;
+    n_accepts = n_waits = 0;
+    while (n_accepts < 3) /* it fails, rests, tries again */
+        event_base_loop(base, EVLOOP_ONCE);
+    assert_in_range(n_waits, 3, 20);
+    assert_int_equal(recv(peer, text, sizeof text, MSG_DONTWAIT), -1);
+    are_no_descriptors = false;
+    receive_text(text, sizeof text);
+    assert_non_null(strstr(text, " 200 "));
+    control_http_end(http);
+    close(peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +235,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_response_to_head_has_no_body, open_port, teardown),
         cmocka_unit_test_setup_teardown(a_client_of_http_1_0_is_not_promised_to_keep_the_connection,
                                         open_port, teardown),
+        cmocka_unit_test_setup_teardown(a_peer_waits_while_there_are_no_descriptors, open_port,
+                                        teardown),
     };
 
     signal(SIGPIPE, SIG_IGN);
