@@ -14,6 +14,13 @@
  * listeners of all workers, and what libraries keep open. */
 #define PROCESS_LIMITS_RESERVED_FDS 64u
 
+/* Those of a thread: epoll, eventfd, timerfds, a pipe of libevent, and a server's listener. */
+#define PROCESS_LIMITS_THREAD_FDS 6u
+
+/* Returns how many fds of a table are not connections: in a table that n_threads share, each has
+ * some. */
+uint64_t process_limits_reserved_fds(bool own_fd_tables, uint32_t n_threads);
+
 /* The highest RLIMIT_NOFILE that a process with that of now can have: the hard limit, but at most
  * fs.nr_open (UINT64_MAX: unknown), which may be lower if it was set later.  Beyond nr_open the
  * kernel opens no descriptor, and it refuses to set a limit, even one that is as before. */

@@ -64,14 +64,14 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
 
 /* Sockets of the whole host. */
 static void check_files(struct preflight *p, const struct host_limits *host, uint64_t n_sockets,
-                        uint64_t reserved_fds)
+                        uint64_t n_tables, uint64_t reserved_fds)
 {
     const uint64_t used = host->files_open != UNKNOWN ? host->files_open : 0;
+    const uint64_t n_files = n_sockets + n_tables * reserved_fds;
 
-    preflight_line_add_sysctl(p, "fs.file-max", host->file_max, used + n_sockets + reserved_fds,
+    preflight_line_add_sysctl(p, "fs.file-max", host->file_max, used + n_files, PREFLIGHT_STOP);
+    preflight_line_add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches, n_files,
                               PREFLIGHT_STOP);
-    preflight_line_add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches,
-                              n_sockets + reserved_fds, PREFLIGHT_STOP);
 }
 
 /* An idle socket holds no buffer page; one that was just written or read holds one.  If less than a
@@ -206,7 +206,7 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
     preflight_tuples_check(p, host, ask);
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->udp ? ask->n_connections : n_of_tcp,
-                ask->reserved_fds * ask->n_threads);
+                ask->own_fd_tables ? ask->n_threads : 1, ask->reserved_fds);
     preflight_threads_check(p, host, (uint64_t)ask->n_threads + ask->n_helper_threads);
     preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_CLIENT);
     check_tcp_memory(p, host, n_of_tcp);
@@ -252,7 +252,8 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
 
     p->n_lines = 0;
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
-    check_files(p, host, ask->n_connections, ask->reserved_fds * ask->n_threads);
+    check_files(p, host, ask->n_connections, ask->own_fd_tables ? ask->n_threads : 1,
+                ask->reserved_fds);
     preflight_threads_check(p, host, ask->n_threads);
     preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_SERVER);
     check_tcp_memory(p, host, ask->n_connections);

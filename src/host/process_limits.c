@@ -45,6 +45,12 @@ uint32_t process_limits_cpus(void)
     return n < 1 ? 1 : n_paid < (uint64_t)n ? (uint32_t)n_paid : (uint32_t)n;
 }
 
+uint64_t process_limits_reserved_fds(bool own_fd_tables, uint32_t n_threads)
+{
+    return PROCESS_LIMITS_RESERVED_FDS +
+           (own_fd_tables ? 0 : (uint64_t)n_threads * PROCESS_LIMITS_THREAD_FDS);
+}
+
 uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uint32_t least)
 {
     const uint64_t room =

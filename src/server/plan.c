@@ -42,9 +42,11 @@ static uint32_t listeners_for(const struct server_plan *plan)
 
 static uint64_t reserved_fds(const struct server_plan *plan)
 {
-    return plan->n_listeners > LISTENERS_RESERVED
-               ? PROCESS_LIMITS_RESERVED_FDS + plan->n_listeners - LISTENERS_RESERVED
-               : PROCESS_LIMITS_RESERVED_FDS;
+    const uint64_t n = process_limits_reserved_fds(plan->config.own_fd_tables, plan->n_workers);
+
+    return plan->config.own_fd_tables && plan->n_listeners > LISTENERS_RESERVED
+               ? n + plan->n_listeners - LISTENERS_RESERVED
+               : n;
 }
 
 static uint64_t least_of(uint64_t a, uint64_t b)

@@ -105,6 +105,20 @@ def test_threads_share_one_fd_table_if_unshare_is_forbidden():
     check_equal(few.returncode, 2, f"500 connections in one table of 200: {few.stdout}")
 
 
+@needs_own_fd_tables
+def test_plan_for_one_fd_table_includes_the_descriptors_of_each_thread():
+    prefix = [*under_fd_limit(300), *DENY, "unshare", "--"]
+    most = 300 - 64 - 20 * 6
+    for program in ([TCPSERVER], [TCPCLIENT, "127.0.0.1"]):
+        plans = [run_command([*prefix, *program, "--plan", "--threads", "20", "-c", str(n)]) for n in (most, most + 1)]
+        check_equal([p.returncode for p in plans], [0, 2], f"exit codes: {plans[1].stdout}")
+        check("-> ulimit -n 301\n" in plans[1].stdout, plans[1].stdout)
+    with Server("--threads", 20, "-c", most, prefix=prefix) as server:
+        r = run_client("-p", server.port, "-c", most, "-r", 100, "-t", 0.5, "--threads", 20, "127.0.0.1", prefix=prefix)
+        server.stop()
+    check_equal((r.json["connections"]["proven"], server.result["refused"]), (most, 0), "proven, refused")
+
+
 def without_proc(directory):
     """In a private mount namespace there is nothing."""
     return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {directory} && exec "$@"', "sh"]
