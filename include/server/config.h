@@ -44,7 +44,8 @@ struct server_config {
     bool quiet;
     struct tls_context *tls;         /* NULL: plain TCP */
     struct server_overflow overflow; /* used by workers with their own fd tables ... */
-    struct server_spare spare;       /* ... and this by workers that share one */
+    struct server_spare spare;       /* ... and this by workers that share one ... */
+    unsigned n_kept_fds;             /* ... with this many more for the main thread */
     /* Connections of all workers, those that await their PROXY header included: server/active.h. */
     _Atomic uint64_t n_active;
     _Atomic uint64_t n_peak;        /* most of them at a time */

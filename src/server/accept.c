@@ -316,7 +316,7 @@ int server_accept_start(struct server_accept *a, struct server_conns *conns,
         .suspended = place->suspended,
     };
     if (a->spare == &a->own_spare)
-        server_spare_open(&a->own_spare);
+        server_spare_open(&a->own_spare, 0);
     conns->ended = resume;
     conns->ended_context = a;
     event_assign(&a->listener_event, conns->base, a->listener_fd, EV_READ | EV_PERSIST,

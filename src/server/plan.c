@@ -18,6 +18,9 @@
  * accept few connections. */
 #define SPREAD_PERCENT 5u
 
+/* In a table shared by all threads: requests at the control port, files of results. */
+#define KEPT_FDS 16u
+
 /* Every fd table contains all listeners, within PROCESS_LIMITS_RESERVED_FDS. */
 #define LISTENERS_RESERVED 48u
 
@@ -164,6 +167,7 @@ static uint64_t header_timeout_ns(const struct server_opts *o)
 static void plan_service(struct server_config *c, const struct server_opts *o)
 {
     c->own_fd_tables = thread_can_own_fd_table();
+    c->n_kept_fds = c->own_fd_tables ? 0 : KEPT_FDS;
     c->protocol = (enum server_protocol)o->protocol;
     c->push_rate_per_s = o->push_rate_per_s;
     c->push_bytes = (uint32_t)o->push_bytes;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 bool server_spare_is_exhaustion(int error)
@@ -19,9 +20,10 @@ static void reserve(struct server_spare *s)
     s->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-void server_spare_open(struct server_spare *s)
+void server_spare_open(struct server_spare *s, unsigned n_kept)
 {
     pthread_mutex_init(&s->lock, NULL);
+    s->n_kept = n_kept;
     reserve(s);
 }
 
@@ -42,6 +44,21 @@ static int accept_one(int listener_fd, struct sock_address *peer)
                    SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+/* A new descriptor has the lowest free number. */
+static bool leaves_too_few(const struct server_spare *s, int listener_fd)
+{
+    struct rlimit nofile;
+    int fd;
+
+    if (s->n_kept == 0)
+        return false;
+    fd = fcntl(listener_fd, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ||
+           (getrlimit(RLIMIT_NOFILE, &nofile) == 0 && (rlim_t)fd + s->n_kept >= nofile.rlim_cur);
+}
+
 int server_spare_accept(struct server_spare *s, int listener_fd, struct sock_address *peer)
 {
     int fd = -1;
@@ -49,7 +66,9 @@ int server_spare_accept(struct server_spare *s, int listener_fd, struct sock_add
     pthread_mutex_lock(&s->lock);
     if (s->fd < 0)
         reserve(s);
-    if (s->fd >= 0 || !server_spare_is_exhaustion(errno))
+    if (leaves_too_few(s, listener_fd))
+        errno = EMFILE;
+    else if (s->fd >= 0 || !server_spare_is_exhaustion(errno))
         fd = accept_one(listener_fd, peer);
     pthread_mutex_unlock(&s->lock);
     return fd;

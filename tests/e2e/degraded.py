@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """If a kernel lacks a feature, or a container forbids it, both programs warn once and continue."""
 
+from control_api import control_path, stats
 from faults import *
 from namespace import *
+from served import connect_many
 
 # What is lacking; how a program finds out, and what it is told: the control of the injection; the warnings of
 # tcpserver and of tcpclient; what becomes of both results.
@@ -117,6 +119,24 @@ def test_plan_for_one_fd_table_includes_the_descriptors_of_each_thread():
         r = run_client("-p", server.port, "-c", most, "-r", 100, "-t", 0.5, "--threads", 20, "127.0.0.1", prefix=prefix)
         server.stop()
     check_equal((r.json["connections"]["proven"], server.result["refused"]), (most, 0), "proven, refused")
+
+
+@plain_build_only
+def test_full_fd_table_shared_by_all_threads_leaves_room_for_control_requests_and_results():
+    control = control_path()
+    with Server("--control", control, "--threads", 2, prefix=[*under_fd_limit(200), *DENY, "unshare", "--"]) as server:
+        served = connect_many(server, 300)
+        check_between(len(served), 200 - 64 - 2 * 6, 200 - 16, "served")
+        for _ in range(3):
+            check_equal(stats(control)["active"], len(served), "active, as a full server says")
+        server.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: os.path.exists(server.json_path) and os.path.getsize(server.json_path), "its result so far")
+        served.pop().close()
+        wait_for(lambda: stats(control)["active"] == len(served), "one to end")
+        check(connect_many(server, 1), "another takes its place")
+        server.stop()
+    check_equal(server.result["refused_by"]["fd limit"], server.result["refused"], "refused")
+    check_equal("could not write" in server.stderr(), False, server.stderr())
 
 
 def without_proc(directory):

@@ -57,7 +57,7 @@ static int setup(void **state)
     client_fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(
         connect(client_fd, (const struct sockaddr *)(const void *)&address.ss, address.length), 0);
-    server_spare_open(&spare);
+    server_spare_open(&spare, 0);
     assert_true(spare.fd >= 0);
     return 0;
 }
@@ -131,6 +131,25 @@ static void nobody_is_accepted_while_there_is_no_file_for_the_spare_one(void **s
     close(fd);
 }
 
+static void descriptors_that_are_kept_serve_nobody(void **state)
+{
+    int fd;
+
+    (void)state;
+    spare.n_kept = 3;
+    leave_room_for(3);
+    assert_int_equal(server_spare_accept(&spare, listener_fd, NULL), -1);
+    assert_int_equal(errno, EMFILE);
+    leave_room_for(4);
+    fd = server_spare_accept(&spare, listener_fd, NULL);
+    assert_true(fd >= 0);
+    assert_int_equal(server_spare_accept(&spare, listener_fd, NULL), -1);
+    assert_int_equal(errno, EMFILE);
+    close(fd);
+    assert_int_equal(server_spare_accept(&spare, listener_fd, NULL), -1);
+    assert_int_equal(errno, EAGAIN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +159,7 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(nobody_is_accepted_while_there_is_no_file_for_the_spare_one,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(descriptors_that_are_kept_serve_nobody, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
