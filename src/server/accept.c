@@ -105,10 +105,16 @@ static const char *remedy_of(char text[REMEDY_BYTES], const struct server_accept
     const enum outcome_reason reason = outcome_reason_of_errno(error);
 
     text[0] = '\0';
-    if (reason == REASON_FDS && a->config->thread_limit != NULL)
+    if (error == ENFILE)
+        snprintf(text, REMEDY_BYTES, " (raise fs.file-max)");
+    else if (error == EMFILE && a->config->thread_limit != NULL)
         snprintf(text, REMEDY_BYTES,
                  " (raise %s, for more threads, or the hard limit of each thread: ulimit -Hn)",
                  a->config->thread_limit);
+    else if (error == EMFILE && a->config->threads_are_fixed)
+        snprintf(text, REMEDY_BYTES,
+                 " (use --threads auto, which adds a table per thread, or raise the hard limit: "
+                 "ulimit -Hn)");
     else if (reason != REASON_OTHER)
         snprintf(text, REMEDY_BYTES, " (%s)", outcome_remedy(reason));
     return text;

@@ -168,6 +168,7 @@ static void plan_service(struct server_config *c, const struct server_opts *o)
 {
     c->own_fd_tables = thread_can_own_fd_table();
     c->n_kept_fds = c->own_fd_tables ? 0 : KEPT_FDS;
+    c->threads_are_fixed = c->own_fd_tables && o->threads != 0;
     c->protocol = (enum server_protocol)o->protocol;
     c->push_rate_per_s = o->push_rate_per_s;
     c->push_bytes = (uint32_t)o->push_bytes;

@@ -121,6 +121,13 @@ def test_plan_for_one_fd_table_includes_the_descriptors_of_each_thread():
     check_equal((r.json["connections"]["proven"], server.result["refused"]), (most, 0), "proven, refused")
 
 
+def test_server_for_which_the_host_has_no_files_left_names_that_limit():
+    with Server(prefix=[*DENY, "fs.file-max", "--"]) as server, socket.create_connection(("127.0.0.1", server.port), HANGS_S):
+        wait_for(lambda: "cannot accept" in server.stderr(), "its words")
+        check("cannot accept: Too many open files in system; refusing new connections until it can (raise fs.file-max)\n"
+              in server.stderr(), server.stderr())
+
+
 @plain_build_only
 def test_full_fd_table_shared_by_all_threads_leaves_room_for_control_requests_and_results():
     control = control_path()

@@ -50,7 +50,8 @@ def test_fixed_threads_refuse_only_when_no_table_has_room():
         server.stop()
     check_equal(len(server.result["workers"]), 2, "threads")
     check_equal(server.result["refused_by"]["fd limit"], 3 * LIMIT - room + 1, "refused")
-    check("cannot accept: Too many open files" in server.stderr(), server.stderr())
+    check(re.search(r"cannot accept: Too many open files;.*\(use --threads auto, which adds a table per thread, or raise the hard "
+                    r"limit: ulimit -Hn\)\n", server.stderr()), server.stderr())
 
 
 @needs_own_fd_tables

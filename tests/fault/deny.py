@@ -24,6 +24,7 @@ CALLS = {
     "IPv6": ("socket", {0: socket.AF_INET6}, errno.EAFNOSUPPORT),
     "unshare": ("unshare", {}, errno.EPERM),
     "close_range": ("close_range", {}, errno.ENOSYS),
+    "fs.file-max": ("accept4", {}, errno.ENFILE),
     "setgroups": ("setgroups", {}, 0),
     "setresgid": ("setresgid", {}, 0),
     "setresuid": ("setresuid", {}, 0),
@@ -31,9 +32,9 @@ CALLS = {
 
 NUMBERS = {
     "x86_64": {"socket": 41, "setsockopt": 54, "getsockopt": 55, "setgroups": 116, "setresuid": 117, "setresgid": 119, "unshare": 272,
-               "close_range": 436},
+               "accept4": 288, "close_range": 436},
     "aarch64": {"socket": 198, "setsockopt": 208, "getsockopt": 209, "setgroups": 159, "setresuid": 147, "setresgid": 149, "unshare": 97,
-                "close_range": 436},
+                "accept4": 242, "close_range": 436},
 }
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
