@@ -2,6 +2,8 @@
  * preflight_memory: see host/preflight_memory.h. */
 #include "host/preflight_memory.h"
 
+#include "host/process_limits.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -61,52 +63,96 @@ bool preflight_memory_suffices(const struct host_limits *host, const struct memo
 
 /* --- lines --- */
 
-static void judge_room(struct preflight_line *line, uint64_t each_bytes, const char *limit)
+static const char of_memory[] = "the available memory: expect reclaim";
+
+/* An account, how to raise its limit, and what to expect close to it. */
+struct account {
+    enum memory_account kind;
+    const char *raise, *if_close;
+};
+
+static uint64_t larger_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether there would be fewer threads for fewer connections: a few more than they need may be due
+ * to their uneven distribution. */
+static bool are_needed(uint64_t n_threads, uint64_t n_connections, const struct host_limits *host)
+{
+    const uint64_t n_needed = process_limits_workers_for(n_connections, host->nofile, 1);
+
+    return n_needed > 1 && n_threads <= n_needed + n_needed / 10 + 1;
+}
+
+/* What does not fit may be the threads. */
+static void say_too_little(struct preflight_line *line, const struct host_limits *host,
+                           const struct memory_ends *ends, const struct account *a)
+{
+    const uint64_t n = larger_of(ends->client_connections, ends->server_connections);
+    const uint64_t n_threads = larger_of(ends->client_threads, ends->server_threads);
+    const uint64_t each_bytes = memory_model_connection_bytes(ends, a->kind);
+
+    if (n > 1 && line->needed - (n - 1) * each_bytes <= line->available)
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "use fewer connections (about %" PRIu64 " bytes each), or %s",
+                           each_bytes, a->raise);
+    else if (are_needed(n_threads, n, host))
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "use fewer connections, which need fewer threads, or %s", a->raise);
+    else
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s", a->raise);
+}
+
+static void judge_room(struct preflight_line *line, const struct host_limits *host,
+                       const struct memory_ends *ends, const struct account *a)
 {
     if (line->available == UNKNOWN)
         return;
-    if (line->available < line->needed && each_bytes == 0) /* no connection yet, only threads */
-        preflight_line_fix(line, PREFLIGHT_STOP, "%s", limit);
-    else if (line->available < line->needed)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use fewer connections (about %" PRIu64 " bytes each), or %s",
-                           each_bytes, limit);
+    if (line->available < line->needed)
+        say_too_little(line, host, ends, a);
     else if (line->available / 100 * COMFORTABLE_MEMORY_PERCENT < line->needed)
-        preflight_line_fix(line, PREFLIGHT_WARN,
-                           "more than %u %% of the available memory: expect reclaim",
-                           COMFORTABLE_MEMORY_PERCENT);
+        preflight_line_fix(line, PREFLIGHT_WARN, "more than %u %% of %s",
+                           COMFORTABLE_MEMORY_PERCENT, a->if_close);
 }
 
 static void check_cgroup(struct preflight *p, const struct host_limits *host,
                          const struct memory_ends *ends, enum memory_watch_reserve part)
 {
-    const enum memory_account account = account_of_cgroup(host);
-    char limit[PREFLIGHT_TEXT_BYTES];
+    char raise[PREFLIGHT_TEXT_BYTES];
+    const struct account a = {account_of_cgroup(host), raise, of_memory};
 
     if (host->cgroup_available_bytes == UNKNOWN)
         return;
-    snprintf(limit, sizeof limit, "raise %s", cgroup_path_end(host->cgroup_limit));
+    snprintf(raise, sizeof raise, "raise %s", cgroup_path_end(host->cgroup_limit));
     judge_room(preflight_line_add(p, "cgroup memory (bytes available)", cgroup_bytes(host, part),
-                                  memory_model_bytes(ends, account)),
-               memory_model_connection_bytes(ends, account), limit);
+                                  memory_model_bytes(ends, a.kind)),
+               host, ends, &a);
 }
 
 void preflight_memory_check(struct preflight *p, const struct host_limits *host,
                             const struct memory_ends *ends, enum memory_watch_reserve part)
 {
+    const struct account a = {MEMORY_OF_MACHINE, "add memory", of_memory};
+
     judge_room(preflight_line_add(p, "memory (bytes available)", machine_bytes(host, part),
-                                  memory_model_bytes(ends, MEMORY_OF_MACHINE)),
-               memory_model_connection_bytes(ends, MEMORY_OF_MACHINE), "add memory");
+                                  memory_model_bytes(ends, a.kind)),
+               host, ends, &a);
     check_cgroup(p, host, ends, part);
 }
 
 void preflight_memory_check_address_space(struct preflight *p, const struct host_limits *host,
                                           const struct memory_ends *own)
 {
+    const struct account a = {MEMORY_OF_PROCESS,
+                              own->client_threads + own->server_threads > 1
+                                  ? "raise ulimit -v, or use fewer --threads"
+                                  : "raise ulimit -v",
+                              "what ulimit -v leaves: memory may run out"};
+
     if (host->address_space_bytes == UNKNOWN)
         return;
     judge_room(preflight_line_add(p, "address space (bytes available)", host->address_space_bytes,
                                   address_space_needed(host, own)),
-               memory_model_connection_bytes(own, MEMORY_OF_PROCESS),
-               "raise ulimit -v, or use fewer --threads");
+               host, own, &a);
 }

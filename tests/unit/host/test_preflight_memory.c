@@ -54,7 +54,12 @@ static void address_space_has_to_hold_own_stacks_and_connections(void **state)
     (void)state;
     host.address_space_bytes = own - 1;
     preflight_client(&p, &host, &ask_10000);
-    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP, "ulimit -v");
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP,
+                "use fewer connections (about 236 bytes each), or raise ulimit -v");
+    host.address_space_bytes = own;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_WARN,
+                "80 % of what ulimit -v leaves: memory may run out");
     host.address_space_bytes = own * 10 / 8 + 100;
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
@@ -99,6 +104,31 @@ static void without_connections_there_are_none_to_omit(void **state)
     preflight_server(&p, &host, &ask);
     assert_string_equal(find(&p, "address space (bytes available)")->fix,
                         "raise ulimit -v, or use fewer --threads");
+}
+
+static void fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads(void **state)
+{
+    const uint64_t of_one = 236 + 1500000 + 2 * (380000 + (8ull << 20));
+    const char *name = "address space (bytes available)";
+    struct host_limits host = host_of_10000;
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    host.address_space_bytes = of_one;
+    preflight_client(&p, &host, &ask);
+    assert_only(&p, name, PREFLIGHT_STOP, "fewer connections (");
+    host.address_space_bytes = of_one - 1;
+    preflight_client(&p, &host, &ask); /* two tables for 5,000 each */
+    assert_string_equal(find(&p, name)->fix, "use fewer connections, which need fewer threads, or "
+                                             "raise ulimit -v, or use fewer --threads");
+    host.nofile = 20000;
+    preflight_client(&p, &host, &ask);
+    assert_string_equal(find(&p, name)->fix, "raise ulimit -v, or use fewer --threads");
+    host.address_space_bytes = 1500000;
+    ask.n_threads = 1;
+    preflight_client(&p, &host, &ask);
+    assert_string_equal(find(&p, name)->fix, "raise ulimit -v");
 }
 
 static void no_memory_is_available_where_less_than_the_reserve_is_left(void **state)
@@ -158,6 +188,7 @@ int main(void)
         cmocka_unit_test(server_elsewhere_needs_no_memory_here),
         cmocka_unit_test(server_needs_memory_for_its_connections),
         cmocka_unit_test(without_connections_there_are_none_to_omit),
+        cmocka_unit_test(fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads),
         cmocka_unit_test(no_memory_is_available_where_less_than_the_reserve_is_left),
         cmocka_unit_test(what_suffices_is_what_no_line_stops),
     };
