@@ -20,7 +20,8 @@ int shutdown_prepare(void);
 /* Becomes readable at the first request, for an event loop; -1 before shutdown_prepare(). */
 int shutdown_fd(void);
 
-/* Acts like such a signal.  Does not return for a second request.  Async-signal-safe. */
+/* Acts like such a signal.  Does not return for a second request.  0: a request that is no signal,
+ * and is never the first of two.  Async-signal-safe. */
 void shutdown_request(int number);
 
 /* Any thread. */

@@ -9,7 +9,7 @@
 #include "server/workers.h"
 
 struct server_control {
-    struct event_base *base; /* exited by STOP */
+    struct event_base *base;
     const struct server_workers *workers;
     struct server_result *result;
     void (*collect)(void *context); /* updates *result */

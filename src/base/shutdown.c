@@ -67,7 +67,8 @@ void shutdown_request(int number)
     unsigned long long first_ns = 0;
 
     /* first_ns: 0, or the first one's, which is later if its handler interrupted this one */
-    atomic_compare_exchange_strong(&asked_ns, &first_ns, ns);
+    if (number != 0)
+        atomic_compare_exchange_strong(&asked_ns, &first_ns, ns);
     if (atomic_exchange(&asked, true)) {
         if (number != SIGHUP && first_ns > 0 && ns > first_ns + SAME_REQUEST_NS)
             _exit(128 + number);

@@ -3,6 +3,7 @@
 #include "server/control.h"
 
 #include "base/json.h"
+#include "base/shutdown.h"
 #include "server/metrics.h"
 
 #include <inttypes.h>
@@ -101,7 +102,7 @@ static enum control_status handle(void *context, const struct control_request *q
     case CONTROL_RESUME:
         return pause_accepting(c, q->command == CONTROL_PAUSE, reply);
     case CONTROL_STOP:
-        event_base_loopexit(c->base, NULL);
+        shutdown_request(0);
         return answer_flag(reply, "stopping", true);
     case CONTROL_PATHS:
     case CONTROL_START_CONNECTIONS:

@@ -5,7 +5,7 @@ import contextlib
 import fcntl
 import pty
 
-from control_api import control_path, stats
+from control_api import ask, control_path, stats
 from interrupts import *
 
 
@@ -245,6 +245,14 @@ def test_sigint_ends_the_server_whatever_output_nobody_reads():
         for name, _, server in started:
             code = interrupt_and_wait(server, name)
             check(code in (0, 1), f"exit code {code}, {name}")
+
+
+def test_a_request_ends_the_server_whatever_output_nobody_reads():
+    for option in ("--connections-out", "--json"):
+        with server_with_unread(option) as (server, reading):
+            connect_through(server, 10)
+            ask(server.control, "/stop")
+            check_equal(server.wait(ENDS_WITHIN_S), 1, f"exit code, {option}: {server.err()}")
 
 
 if __name__ == "__main__":

@@ -151,6 +151,23 @@ static void hung_up_and_asked(void)
     raise(SIGTERM);
 }
 
+static void asked_without_a_signal_and_with_one(void)
+{
+    shutdown_request(0);
+    wait_for_another();
+    raise(SIGTERM);
+    shutdown_request(0);
+    end_when(shutdown_was_requested() && is_readable(shutdown_fd()));
+}
+
+static void asked_without_a_signal_and_with_two(void)
+{
+    shutdown_request(0);
+    raise(SIGINT);
+    wait_for_another();
+    raise(SIGTERM);
+}
+
 static void signals_that_do_not_ask_to_end_do_nothing(void **state)
 {
     (void)state;
@@ -189,6 +206,13 @@ static void a_hangup_is_never_the_second(void **state)
     assert_int_equal(WEXITSTATUS(status_of(hung_up_and_asked)), 128 + SIGTERM);
 }
 
+static void a_request_that_is_no_signal_is_never_the_first_of_two(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(asked_without_a_signal_and_with_one)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_of(asked_without_a_signal_and_with_two)), 128 + SIGTERM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +221,7 @@ int main(void)
         cmocka_unit_test(the_second_ends_it),
         cmocka_unit_test(two_at_once_are_one_request),
         cmocka_unit_test(a_hangup_is_never_the_second),
+        cmocka_unit_test(a_request_that_is_no_signal_is_never_the_first_of_two),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
