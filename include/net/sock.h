@@ -84,9 +84,6 @@ struct sock_tcp sock_tcp(int fd);
 /* Gets the socket's source tuple; family AF_UNSPEC if it has none. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);
 
-/* Gets the address of its peer; family AF_UNSPEC if it has none any more. */
-void sock_peer_tuple(int fd, struct srcplan_tuple *tuple);
-
 /* Makes close() send a reset, which leaves no TIME_WAIT. */
 void sock_reset_on_close(int fd);
 

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* Returns whether connections are limited by their peer.  A PROXY header may name another source,
- * which is known later. */
+/* Returns whether the address of a peer counts: for a limit per source, unless its PROXY header
+ * names another one, or for the list of connections. */
 bool server_admission_needs_peer(const struct server_config *config);
 
 /* Serves or refuses a connection; fd is no longer the caller's.  peer: its address; read only if

@@ -12,12 +12,14 @@
 
 #include "base/units.h"
 #include "server/conn.h"
+#include "workload/srcplan.h"
 
 /* The specification asks for 3 s or more, so that a lost segment can be repeated (section 2). */
 #define SERVER_HEADER_TIMEOUT_NS (5 * UNITS_NS_PER_S)
 
-/* Awaits the header of an accepted, non-blocking socket.  Returns 0 or, if it cannot be watched,
- * an errno: then the caller keeps the socket. */
-int server_header_open(struct server_conns *conns, int fd);
+/* Awaits the header of an accepted, non-blocking socket.  peer: its address; AF_UNSPEC if nobody
+ * needs it (server/admission.h).  Returns 0 or, if it cannot be watched, an errno: then the caller
+ * keeps the socket. */
+int server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer);
 
 #endif

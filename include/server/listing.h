@@ -29,9 +29,10 @@ struct server_listing {
 void server_listing_init(struct server_listing *l);
 void server_listing_free(struct server_listing *l);
 
-/* Adds the row of a socket; AF_UNSPEC: no identity.  IPv4-mapped IPv6 addresses become IPv4.  Any
- * thread. */
-void server_listing_add(struct server_listing *l, int fd, const struct srcplan_tuple *identity);
+/* Adds the row of a connection; identity of AF_UNSPEC: none.  IPv4-mapped IPv6 addresses become
+ * IPv4.  Any thread. */
+void server_listing_add(struct server_listing *l, const struct srcplan_tuple *source,
+                        const struct srcplan_tuple *identity);
 
 /* _begin writes the header; it returns 0, or -1 if out of memory.  _put writes the rows added since
  * the last call, without waiting for a reader: while the output keeps rows, they are best left

@@ -280,15 +280,6 @@ void sock_local_tuple(int fd, struct srcplan_tuple *tuple)
         *tuple = sock_tuple(&a);
 }
 
-void sock_peer_tuple(int fd, struct srcplan_tuple *tuple)
-{
-    struct sock_address a = {.length = sizeof a.ss};
-
-    *tuple = (struct srcplan_tuple){.address.family = AF_UNSPEC};
-    if (getpeername(fd, (struct sockaddr *)&a.ss, &a.length) == 0)
-        *tuple = sock_tuple(&a);
-}
-
 void sock_reset_on_close(int fd)
 {
     const struct linger now = {.l_onoff = 1, .l_linger = 0};

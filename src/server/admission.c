@@ -28,14 +28,19 @@ static struct source_limit *limit_of_peers(const struct server_config *config)
 
 bool server_admission_needs_peer(const struct server_config *config)
 {
-    return limit_of_peers(config) != NULL;
+    return config->source_limit != NULL || config->listing != NULL;
 }
 
 /* Returns 0 or an errno. */
-static int open_connection(struct server_conns *conns, int fd, uint32_t source_entry)
+static int open_connection(struct server_conns *conns, int fd, const struct sock_address *peer,
+                           uint32_t source_entry)
 {
-    return awaits_header(conns->config) ? server_header_open(conns, fd)
-                                        : server_service_open(conns, fd, source_entry);
+    struct srcplan_tuple source = {.address.family = AF_UNSPEC};
+
+    if (server_admission_needs_peer(conns->config))
+        source = sock_tuple(peer);
+    return awaits_header(conns->config) ? server_header_open(conns, fd, &source)
+                                        : server_service_open(conns, fd, source_entry, &source);
 }
 
 /* Opens a connection that is counted as active.  Returns whether it did; otherwise the socket is
@@ -53,7 +58,7 @@ static bool open_within_limit(struct server_conns *conns, int fd, const struct s
             return false;
         }
     }
-    error = open_connection(conns, fd, entry);
+    error = open_connection(conns, fd, peer, entry);
     if (error == 0)
         return true;
     if (limit != NULL)

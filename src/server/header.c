@@ -16,6 +16,7 @@
 
 struct server_header {
     uint64_t deadline_ns;
+    struct srcplan_tuple peer;
     struct proxy_header_stream stream;
 };
 
@@ -37,7 +38,7 @@ static int await(struct server_conn *c, int fd, struct server_header *header)
     return 0;
 }
 
-int server_header_open(struct server_conns *conns, int fd)
+int server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer)
 {
     struct server_conn *c = server_conn_new(conns);
     struct server_header *header;
@@ -46,6 +47,8 @@ int server_header_open(struct server_conns *conns, int fd)
     if (c == NULL)
         return ENOMEM;
     header = calloc(1, sizeof *header);
+    if (header != NULL)
+        header->peer = *peer;
     error = header != NULL ? await(c, fd, header) : ENOMEM;
     if (error != 0) {
         free(header);
@@ -80,17 +83,13 @@ static struct srcplan_tuple identity_in(const struct proxy_header *h)
     return identity;
 }
 
-/* Returns the entry of the connection's source, or SOURCE_LIMIT_REACHED.  A connection that was
- * reset has no peer any more: all of these are one source. */
-static uint32_t enter_source(struct source_limit *limit, int fd,
+/* Returns the entry of the connection's source, or SOURCE_LIMIT_REACHED. */
+static uint32_t enter_source(struct source_limit *limit, const struct srcplan_tuple *peer,
                              const struct srcplan_tuple *identity)
 {
-    struct srcplan_tuple source = *identity;
     struct sock_address address;
 
-    if (source.address.family == AF_UNSPEC)
-        sock_peer_tuple(fd, &source);
-    sock_set_tuple(&address, &source);
+    sock_set_tuple(&address, identity->address.family != AF_UNSPEC ? identity : peer);
     return source_limit_enter(limit, source_limit_source((const struct sockaddr *)&address.ss));
 }
 
@@ -100,18 +99,18 @@ static void serve(struct server_conn *c, const struct proxy_header *h,
 {
     struct server_conns *conns = c->conns;
     struct source_limit *limit = conns->config->source_limit;
-    const struct srcplan_tuple identity = identity_in(h);
+    const struct srcplan_tuple identity = identity_in(h), peer = c->header->peer;
     uint32_t entry = 0;
 
     tally_add(&conns->tally.headers, 1);
     tally_add(&conns->tally.headers_local, h->family == AF_UNSPEC);
     if (limit != NULL)
-        entry = enter_source(limit, event_get_fd(&c->event), &identity);
+        entry = enter_source(limit, &peer, &identity);
     if (entry == SOURCE_LIMIT_REACHED) {
         server_conn_refuse(c, SERVER_REFUSED_SOURCE);
         return;
     }
-    server_service_begin(c, entry, &identity);
+    server_service_begin(c, entry, &peer, &identity);
     if (c->open && rest->n_bytes > 0)
         server_io_take(c, rest->data, rest->n_bytes);
 }

@@ -2,8 +2,6 @@
  * server_listing: see server/listing.h. */
 #include "server/listing.h"
 
-#include "net/sock.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -24,7 +22,7 @@ void server_listing_free(struct server_listing *l)
     free(l->text);
 }
 
-/* "ADDRESS,PORT", or "," if unknown. */
+/* "ADDRESS,PORT", or "," if there is none. */
 static int print_tuple(char *text, size_t n_bytes, const struct srcplan_tuple *t)
 {
     struct in6_addr six;
@@ -55,14 +53,13 @@ static int make_room(struct server_listing *l, size_t n_bytes)
     return 0;
 }
 
-void server_listing_add(struct server_listing *l, int fd, const struct srcplan_tuple *identity)
+void server_listing_add(struct server_listing *l, const struct srcplan_tuple *source,
+                        const struct srcplan_tuple *identity)
 {
-    struct srcplan_tuple source;
     char row[ROW_BYTES];
     size_t n;
 
-    sock_peer_tuple(fd, &source);
-    n = (size_t)print_tuple(row, sizeof row, &source);
+    n = (size_t)print_tuple(row, sizeof row, source);
     row[n++] = ',';
     n += (size_t)print_tuple(row + n, sizeof row - n, identity);
     row[n++] = '\n';

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-static void begin(struct server_conn *c, uint32_t source_entry,
+static void begin(struct server_conn *c, uint32_t source_entry, const struct srcplan_tuple *peer,
                   const struct srcplan_tuple *identity)
 {
     struct server_conns *conns = c->conns;
@@ -17,12 +17,13 @@ static void begin(struct server_conn *c, uint32_t source_entry,
     c->source_entry = source_entry;
     tally_add(&conns->tally.accepted, 1);
     if (conns->config->listing != NULL)
-        server_listing_add(conns->config->listing, event_get_fd(&c->event), identity);
+        server_listing_add(conns->config->listing, peer, identity);
     if (conns->push_ops != NULL)
         conns->push_ops->greet(c);
 }
 
-int server_service_open(struct server_conns *conns, int fd, uint32_t source_entry)
+int server_service_open(struct server_conns *conns, int fd, uint32_t source_entry,
+                        const struct srcplan_tuple *peer)
 {
     static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
     struct server_conn *c = server_conn_new(conns);
@@ -36,12 +37,12 @@ int server_service_open(struct server_conns *conns, int fd, uint32_t source_entr
         return error;
     }
     server_conn_begin(c);
-    begin(c, source_entry, &nobody);
+    begin(c, source_entry, peer, &nobody);
     return 0;
 }
 
 void server_service_begin(struct server_conn *c, uint32_t source_entry,
-                          const struct srcplan_tuple *identity)
+                          const struct srcplan_tuple *peer, const struct srcplan_tuple *identity)
 {
     struct source_limit *limit = c->conns->config->source_limit;
     const int fd = event_get_fd(&c->event);
@@ -58,5 +59,5 @@ void server_service_begin(struct server_conn *c, uint32_t source_entry,
     free(c->header);
     c->held = NULL;
     c->awaits_header = false;
-    begin(c, source_entry, identity);
+    begin(c, source_entry, peer, identity);
 }

@@ -5,8 +5,10 @@ per message."""
 import contextlib
 import re
 import socket
+import struct
 import threading
 
+from control_api import control_path, stats
 from harness import *
 
 
@@ -66,6 +68,24 @@ def test_connections_that_ended_before_the_server_stopped_are_not_active():
     r = server.result
     check_equal((r["accepted"], r["active"], r["closed"]), (50, 10, {"receive/closed by peer": 40}), "connections")
     check_equal(r["bytes_received"], 50 + 40 * 100, "bytes of all of them")
+
+
+def test_connections_reset_before_they_are_served_are_listed_with_their_source():
+    for header, arguments in ((b"", ()), (b"PROXY UNKNOWN\r\n", ("--proxy-protocol",))):
+        path, control, ports = temp_path("connections.csv"), control_path(), []
+        with Server("--connections-out", path, "--control", control, *arguments) as server:
+            suspend(server.process)
+            for _ in range(5):
+                with server.connect() as s:
+                    s.sendall(header)
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    ports.append(str(s.getsockname()[1]))
+            server.process.send_signal(signal.SIGCONT)
+            wait_for(lambda: stats(control)["accepted"] == 5, "the server to serve them")
+            server.stop()
+        rows = list(csv.DictReader(io.StringIO(read_text(path))))
+        check_equal(sorted(row["source_port"] for row in rows), sorted(ports), f"source ports, {arguments}")
+        check_equal({row["source"] for row in rows}, {"127.0.0.1"}, "sources")
 
 
 def test_active_connections_are_not_idle_after_a_stall_of_the_server():

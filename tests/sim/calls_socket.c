@@ -138,10 +138,6 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *length)
     if (i >= 0 && tcp_at((uint32_t)i)->state != TCP_ESTABLISHED)
         i = -ENOTCONN;
     if (i >= 0)
-        tcp_at((uint32_t)i)->peer_was_told = true;
-    if (i >= 0 && tcp_at((uint32_t)i)->was_accepted)
-        tell(address, length, tcp_at((uint32_t)i)->address, tcp_at((uint32_t)i)->port);
-    else if (i >= 0)
         tell(address, length, PORTS_PEER_ADDRESS, tcp_at((uint32_t)i)->peer_port);
     return (int)call_return("getpeername", fd, i < 0 ? i : 0);
 }

@@ -95,11 +95,9 @@ struct tcp {
     bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
     bool was_unwatched; /* epoll_ctl(2) has failed: the product may close it, however late */
-    bool was_accepted;  /* from a listener: address and port are its peer's ... */
-    bool peer_was_told; /* ... which the product has asked for */
     int error;          /* errno */
-    uint32_t address;
-    uint16_t port; /* 0: not bound */
+    uint32_t address;   /* its own, or the peer's if it was accepted */
+    uint16_t port;      /* 0: not bound */
     uint8_t retransmits;
     bool established_was_told;
     uint8_t *received; /* readable from head to visible; under way up to tail */

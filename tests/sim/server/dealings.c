@@ -22,10 +22,12 @@
 
 #define MS 1000000ull
 
-int __real_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry);
-int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry);
-int __real_server_header_open(struct server_conns *conns, int fd);
-int __wrap_server_header_open(struct server_conns *conns, int fd);
+int __real_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry,
+                               const struct srcplan_tuple *peer);
+int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry,
+                               const struct srcplan_tuple *peer);
+int __real_server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer);
+int __wrap_server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer);
 
 void clients_accepted(uint32_t i)
 {
@@ -79,7 +81,8 @@ void clients_begin_service(struct client *c)
         "%" PRIu64 " connections of one source", served_of(headers_address(c)));
 }
 
-int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry)
+int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry,
+                               const struct srcplan_tuple *peer)
 {
     struct client *c = clients_of_fd(fd);
     int error;
@@ -87,7 +90,7 @@ int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t sour
     LAW(world.scenario.proxy == 0, "served without a PROXY header");
     begin(c);
     clients_begin_service(c);
-    error = __real_server_service_open(conns, fd, source_entry);
+    error = __real_server_service_open(conns, fd, source_entry, peer);
     if (error == 0)
         return 0;
     c->is_open = c->is_served = false;
@@ -96,13 +99,13 @@ int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t sour
     return error;
 }
 
-int __wrap_server_header_open(struct server_conns *conns, int fd)
+int __wrap_server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer)
 {
     struct client *c = clients_of_fd(fd);
     int error;
 
     begin(c);
-    error = __real_server_header_open(conns, fd);
+    error = __real_server_header_open(conns, fd, peer);
     if (error == 0)
         return 0;
     c->is_open = false;

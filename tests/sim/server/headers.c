@@ -21,8 +21,10 @@ enum { MOST_EXTRA_BYTES = 60, ANY_VERSION = 3 };
 struct headers_figures headers_figures;
 
 void __real_server_service_begin(struct server_conn *conn, uint32_t source_entry,
+                                 const struct srcplan_tuple *peer,
                                  const struct srcplan_tuple *identity);
 void __wrap_server_service_begin(struct server_conn *conn, uint32_t source_entry,
+                                 const struct srcplan_tuple *peer,
                                  const struct srcplan_tuple *identity);
 
 void headers_begin(void)
@@ -132,10 +134,10 @@ uint32_t headers_address(const struct client *c)
 }
 
 void __wrap_server_service_begin(struct server_conn *conn, uint32_t source_entry,
+                                 const struct srcplan_tuple *peer,
                                  const struct srcplan_tuple *identity)
 {
-    const int fd = event_get_fd(&conn->event);
-    struct client *c = clients_of_fd(fd);
+    struct client *c = clients_of_fd(event_get_fd(&conn->event));
 
     LAW(is_whole(c), "served before its PROXY header is complete");
     LAW(c->is_local ? identity->address.family == AF_UNSPEC
@@ -143,13 +145,11 @@ void __wrap_server_service_begin(struct server_conn *conn, uint32_t source_entry
                           memcmp(identity->address.bytes, c->identity.address.bytes, 4) == 0 &&
                           identity->port == c->identity.port,
         "served as another client than its PROXY header names");
-    if (c->is_local && !tcp_at(descriptor_of(fd)->tcp)->peer_was_told)
-        c->address = 0; /* it has been reset */
     headers_figures.n_complete++;
     headers_figures.n_local += c->is_local;
     clients_begin_service(c);
     c->is_beginning = true;
-    __real_server_service_begin(conn, source_entry, identity);
+    __real_server_service_begin(conn, source_entry, peer, identity);
     c->is_beginning = false;
 }
 

@@ -134,8 +134,8 @@ MUTATIONS = {
     ),
     "source_of_the_proxy_counted": (
         "src/server/header.c",
-        "    if (source.address.family == AF_UNSPEC)\n",
-        "    if (source.address.family != AF_INET6)\n",
+        "identity->address.family != AF_UNSPEC ? identity : peer",
+        "identity->address.family == AF_INET6 ? identity : peer",
     ),
     "refused_header_still_counts_as_active": (
         "src/server/conn.c",

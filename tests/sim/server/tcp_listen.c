@@ -61,6 +61,5 @@ int64_t tcp_accept(uint32_t listener, int fd)
     if (i < 0)
         return -EAGAIN;
     tcp_at((uint32_t)i)->fd = fd;
-    tcp_at((uint32_t)i)->was_accepted = true;
     return i;
 }

@@ -35,18 +35,18 @@ static void assert_written(struct server_listing *l, const char *expected)
     backlog_drop(&out.backlog);
 }
 
-/* A descriptor that is no socket has no peer. */
-static void rows_have_the_identities_in_order(void **state)
+static void rows_have_sources_and_identities_in_order(void **state)
 {
     struct server_listing l;
 
     (void)state;
     server_listing_init(&l);
-    server_listing_add(&l, -1, &four);
-    server_listing_add(&l, -1, &six);
-    server_listing_add(&l, -1, &mapped);
-    server_listing_add(&l, -1, &nobody);
-    assert_written(&l, ",,10.0.3.1,1024\n,,fd00::7,65535\n,,192.0.2.1,53\n,,,\n");
+    server_listing_add(&l, &six, &four);
+    server_listing_add(&l, &mapped, &six);
+    server_listing_add(&l, &four, &mapped);
+    server_listing_add(&l, &four, &nobody);
+    assert_written(&l, "fd00::7,65535,10.0.3.1,1024\n192.0.2.1,53,fd00::7,65535\n"
+                       "10.0.3.1,1024,192.0.2.1,53\n10.0.3.1,1024,,\n");
     assert_written(&l, "");
     server_listing_free(&l);
 }
@@ -55,14 +55,14 @@ static void every_row_is_written_once_however_many(void **state)
 {
     enum { N = 10000 };
     struct server_listing l;
-    char *expected = malloc(N * 20), *end = expected;
+    char *expected = malloc(N * 30), *end = expected;
 
     (void)state;
     assert_non_null(expected);
     server_listing_init(&l);
     for (int i = 0; i < N; i++) {
-        server_listing_add(&l, -1, &four);
-        end += sprintf(end, ",,10.0.3.1,1024\n");
+        server_listing_add(&l, &six, &four);
+        end += sprintf(end, "fd00::7,65535,10.0.3.1,1024\n");
     }
     assert_written(&l, expected);
     assert_int_equal(l.n_lost, 0);
@@ -73,7 +73,7 @@ static void every_row_is_written_once_however_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_have_the_identities_in_order),
+        cmocka_unit_test(rows_have_sources_and_identities_in_order),
         cmocka_unit_test(every_row_is_written_once_however_many),
     };
 

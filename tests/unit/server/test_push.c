@@ -24,6 +24,7 @@ enum { TURNS = 20 };
 
 static struct server_config config;
 static struct server_conns conns;
+static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
 static int peer_fd;
 
 /* Returns the server's end of a connection, or -1. */
@@ -137,7 +138,7 @@ static void a_greeting_waits_for_a_socket_that_has_no_room(void **state)
     assert_true(fd >= 0);
     while (send(fd, bytes, sizeof bytes, 0) > 0)
         ;
-    assert_int_equal(server_service_open(&conns, fd, 0), 0);
+    assert_int_equal(server_service_open(&conns, fd, 0, &nobody), 0);
     while (recv(peer_fd, bytes, sizeof bytes, 0) > 0)
         ;
     assert_int_equal(event_base_loop(conns.base, EVLOOP_NONBLOCK), 0);

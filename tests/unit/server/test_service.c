@@ -23,6 +23,7 @@
 static struct server_config config;
 static struct server_conns conns;
 static uint8_t buffer[SERVER_BUFFER_BYTES];
+static const struct srcplan_tuple peer = {.address.family = AF_UNSPEC};
 static const struct timeval header_timeout = {.tv_sec = 3600};
 static int ends[2];               /* the connection's, its peer's */
 static int watch_error, n_errors; /* calls that are still to fail */
@@ -74,8 +75,8 @@ static void opening_returns_why_it_cannot_be_watched(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         watch_error = errors[i];
-        assert_int_equal(server_service_open(&conns, ends[0], 0), errors[i]);
-        assert_int_equal(server_header_open(&conns, ends[0]), errors[i]);
+        assert_int_equal(server_service_open(&conns, ends[0], 0, &peer), errors[i]);
+        assert_int_equal(server_header_open(&conns, ends[0], &peer), errors[i]);
     }
     close(ends[0]);
 }
@@ -95,7 +96,7 @@ static void assert_refused(enum server_refusal why)
 static void limit_of_epoll_is_not_called_memory(void **state)
 {
     (void)state;
-    assert_int_equal(server_header_open(&conns, ends[0]), 0);
+    assert_int_equal(server_header_open(&conns, ends[0], &peer), 0);
     watch_error = ENOSPC;
     peer_sends(HEADER);
     assert_refused(SERVER_REFUSED_WATCHES);
@@ -104,7 +105,7 @@ static void limit_of_epoll_is_not_called_memory(void **state)
 static void memory_is_not_called_limit_of_epoll(void **state)
 {
     (void)state;
-    assert_int_equal(server_header_open(&conns, ends[0]), 0);
+    assert_int_equal(server_header_open(&conns, ends[0], &peer), 0);
     watch_error = ENOMEM;
     peer_sends(HEADER);
     assert_refused(SERVER_REFUSED_MEMORY);
@@ -116,7 +117,7 @@ static void be_idle_while_epoll_fails(int error, int n)
     static const struct timeval idle_timeout = {.tv_usec = 1};
 
     conns.idle_timeout = &idle_timeout;
-    assert_int_equal(server_service_open(&conns, ends[0], 0), 0);
+    assert_int_equal(server_service_open(&conns, ends[0], 0, &peer), 0);
     watch_error = error;
     n_errors = n;
     event_base_loop(conns.base, EVLOOP_ONCE);
