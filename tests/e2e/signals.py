@@ -8,6 +8,7 @@ import resource
 import socket
 
 from harness import *
+from served import connect_many
 
 HEADER = "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us"
 
@@ -172,6 +173,36 @@ def has_failed_to_write(process):
             if int(pending[1], 16) >> signal.SIGXFSZ - 1 & 1:
                 return True
     return False
+
+
+def test_server_says_at_once_that_rows_are_lost_until_sighup():
+    path = temp_path("connections.csv")
+    with Server("--connections-out", path, prefix=with_little_room(2000)) as server:
+        words = f"--connections-out: cannot write '{path}': File too large; rows are lost until SIGHUP"
+        for n_times in (1, 2):
+            connect_many(server, 200)
+            wait_for(lambda: server.stderr().count(words) == n_times, "its words")
+            if n_times == 2:
+                make_room(server.process)
+            server.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: server.stderr().count("could not write") == n_times, "SIGHUP to be taken")
+        check_equal(server.stderr().count(words), 2, "said once for each time")
+        n_lines = read_text(path).count("\n")
+        connect_many(server, 200)
+        wait_for(lambda: read_text(path).count("\n") >= n_lines + 200, "the rows that follow")
+        check_equal(server.stop(), 1, "exit code, for those that are missing")
+
+
+def test_server_says_at_once_that_rows_on_stdout_are_lost():
+    reading, writing = os.pipe()
+    os.close(reading)
+    err = temp_path("server.err")
+    with open(err, "w") as f:
+        server = spawn([TCPSERVER, "--connections-out", "-", "0"], stdout=writing, stderr=f)
+    os.close(writing)
+    words = "tcpserver: --connections-out: cannot write '-': Broken pipe; rows are lost\n"
+    wait_for(lambda: words in read_text(err), "its words")
+    check_equal(stop(server), 1, "exit code")
 
 
 def test_rows_resume_after_a_full_disk():
