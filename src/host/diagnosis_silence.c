@@ -27,13 +27,15 @@ static uint64_t count_half_open(const struct diagnosis_input *in)
     return n > in->half_open ? n : in->half_open;
 }
 
-/* Those without a proof end well although their queries timed out. */
+/* Those without a proof end well although their queries timed out, or they listened in vain. */
 static uint64_t count_silent(const struct diagnosis_input *in)
 {
     const uint64_t n_failed = count_half_open(in) + diagnosis_line_count(in, REASON_TIMEOUT) -
                               diagnosis_line_count_stalled(in);
-    const uint64_t n_with_timeouts = tally_get(&in->tally->connections.with_timeouts);
-    const uint64_t n_others = n_with_timeouts > n_failed ? n_with_timeouts - n_failed : 0;
+    const struct tally *t = in->tally;
+    const uint64_t n_waited =
+        tally_get(in->listens ? &t->connections.connected : &t->connections.with_timeouts);
+    const uint64_t n_others = n_waited > n_failed ? n_waited - n_failed : 0;
     const uint64_t n_well =
         diagnosis_line_count(in, REASON_FINISHED) + diagnosis_line_count(in, REASON_IDLE);
 

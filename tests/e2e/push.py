@@ -185,6 +185,18 @@ def test_server_that_does_not_push_leaves_listeners_half_open():
     check_code(r, 3)
 
 
+def test_server_that_does_not_push_is_named_without_proofs():
+    """Its listeners are live, and end well."""
+    with Server() as server:
+        r = listen(server.port, "-c", 10, "-t", 1, "--timeout", "300ms", "--prove", "no")
+    lines = r.json["diagnosis"]
+    check_equal([(line["limit"], line["connections"]) for line in lines], [("nobody answers", 10)], "limiting factors")
+    check("tcpserver --push" in lines[0]["remedy"], r.err)
+    with Server("--push", 1000) as server:
+        r = listen(server.port, "-c", 10, "-t", 1, "--prove", "no")
+    check_equal((r.json["connections"]["proven"], r.json["diagnosis"]), (10, []), "the control: proven, limiting factors")
+
+
 # --- the client against a server that misbehaves ---
 
 def check_faults(*arguments, connections=5):

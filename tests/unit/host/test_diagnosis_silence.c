@@ -53,6 +53,13 @@ static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
     tally_add(&tally.connections.proven, 1);
     diagnosis_make(&d, &in);
     assert_one("the server's accept queue or connection limit", 100, "never answered", "backlog");
+    in.half_open = 0; /* without a proof they are live, and end well */
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.connections.ended[PHASE_RUN][REASON_FINISHED], 70);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 30);
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 100, "(listen): 70 silent, 30 closed", "tcpserver --push");
 }
 
 /* Without a proof: 60 connections were closed after their queries had timed out, 30 were deaf at
