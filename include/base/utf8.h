@@ -8,6 +8,9 @@
 /* U+FFFD, in place of what is not UTF-8. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
+/* U+FEFF, which editors on Windows write at the start of a file. */
+#define UTF8_BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 /* Reads the first character of a terminated text.  Returns its number of bytes, 1 to 4; 0: not
  * UTF-8. */
 unsigned utf8_take(const unsigned char *text, uint32_t *character);

@@ -2,9 +2,12 @@
  * textfile: see base/textfile.h. */
 #include "base/textfile.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_ROOM_BYTES = 1 << 16 };
 
@@ -42,6 +45,17 @@ static char *read_all(FILE *in, size_t most_bytes, size_t *n_bytes)
     return NULL;
 }
 
+/* The 0 byte behind the text moves along. */
+static void drop_mark(char *text, size_t *n_bytes)
+{
+    const size_t n_mark = strlen(UTF8_BYTE_ORDER_MARK);
+
+    if (*n_bytes < n_mark || memcmp(text, UTF8_BYTE_ORDER_MARK, n_mark) != 0)
+        return;
+    *n_bytes -= n_mark;
+    memmove(text, text + n_mark, *n_bytes + 1);
+}
+
 char *textfile_read(const char *name, size_t most_bytes, size_t *n_bytes)
 {
     FILE *in = name != NULL ? fopen(name, "re") : stdin;
@@ -53,6 +67,8 @@ char *textfile_read(const char *name, size_t most_bytes, size_t *n_bytes)
         return NULL;
     text = read_all(in, most_bytes, n_bytes);
     error = errno;
+    if (text != NULL)
+        drop_mark(text, n_bytes);
     if (in != stdin)
         fclose(in);
     errno = error;

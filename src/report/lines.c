@@ -3,6 +3,7 @@
 #include "report/lines.h"
 
 #include "base/log.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 
 enum { FIRST_ROOM_BYTES = 256, MOST_ROOM_BYTES = 64 << 20 };
-
-#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* in UTF-8 */
 
 int lines_open(struct lines *l, const char *path)
 {
@@ -52,9 +51,10 @@ static bool make_room(struct lines *l)
 /* What editors on Windows add: a byte order mark, and CR before each newline. */
 static void drop_foreign(struct lines *l)
 {
-    const size_t n_mark = strlen(BYTE_ORDER_MARK);
+    const size_t n_mark = strlen(UTF8_BYTE_ORDER_MARK);
 
-    if (l->number == 1 && l->length > n_mark && memcmp(l->line, BYTE_ORDER_MARK, n_mark) == 0) {
+    if (l->number == 1 && l->length > n_mark &&
+        memcmp(l->line, UTF8_BYTE_ORDER_MARK, n_mark) == 0) {
         l->length -= n_mark;
         memmove(l->line, l->line + n_mark, l->length);
     }

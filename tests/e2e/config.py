@@ -105,6 +105,31 @@ def test_subscribers_runs_at_a_small_scale():
         check_between(p["measured"], 800, 1200, "1,000 messages/s for 1 s")
 
 
+def test_files_edited_on_windows_are_read():
+    """With a byte order mark, and CR LF at the end of each line."""
+    def write_both(text):
+        edited = temp_path("edited")
+        with open(edited, "wb") as f:
+            f.write(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+        return write("plain", text), edited
+
+    def plan(path, options):
+        """The lines that do not depend on what else runs."""
+        with open(path) as file:
+            r = run_command([TCPCLIENT, "--plan", *(o.format(path) for o in options), "127.0.0.1"], stdin=file)
+        check_equal((r.returncode, r.stderr), (0, ""), f"plan with {options}")
+        return [line for line in r.stdout.splitlines() if re.match("[0-9]|source", line)]
+
+    for text, *options in (("connections = 50  # some\nqname = a.example\n", "--config", "{}"),
+                           ("# up\n10s:0-100\n20s:100\n", "--schedule", "@{}"),
+                           ("127.0.0.2\n127.0.0.3  # the other\n", "-c", "50k", "--source", "@{}"),
+                           ("a.example A\nb.example MX\n", "--query-file", "{}"),
+                           ("2\n500 100\n500 50\n", "--stdin"),
+                           ("1\n500 100\n", "-r", "5", "--stdin-rateslope")):
+        plain, edited = (plan(path, options) for path in write_both(text))
+        check_equal(edited, plain, f"plan with {options}")
+
+
 def test_bad_files_are_refused_with_one_line():
     for program in (TCPCLIENT, TCPSERVER):
         for text, where in (("\nthreads = none\n", ":2: threads: invalid value 'none'"), ("thread = 5\n", ":1: thread: unknown option"),

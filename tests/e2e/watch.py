@@ -204,6 +204,13 @@ def check_that_no_peak_of_a_full_file_is_lost(run, document):
     check("listen queue: longest seen 500 of " in text, text)
 
 
+def check_that_a_file_edited_on_windows_is_read(run, samples):
+    edited = temp_path("edited.json")
+    with open(samples, "rb") as source, open(edited, "wb") as f:
+        f.write(b"\xef\xbb\xbf" + source.read().replace(b"\n", b"\r\n"))
+    check_equal(*(report("show", run, "--watch", path, code=None).stdout for path in (edited, samples)), "what is shown")
+
+
 def test_samples_from_another_host_are_matched_by_time():
     need_tcpreport()
     samples, run = temp_path("samples.json"), temp_path("run.json")
@@ -218,6 +225,7 @@ def test_samples_from_another_host_are_matched_by_time():
     with stall_may_spoil():  # a sample is taken every second
         check(re.search(r"^ +[\d.]+ us of CPU time per query: ", text, re.M), text)
     check("Server cost" not in report("show", run, code=None).stdout, "the control: without samples")
+    check_that_a_file_edited_on_windows_is_read(run, samples)
     check_that_discarded_queries_cost(run, samples)
     page = temp_path("page.html")
     report("html", "-o", page, run, "--watch", samples)

@@ -60,6 +60,37 @@ static void more_than_allowed_is_an_error(void **state)
     }
 }
 
+static void byte_order_mark_is_left_out(void **state)
+{
+    static const struct {
+        const char *written, *read;
+    } texts[] = {
+        {"\xef\xbb\xbf", ""},
+        {"\xef\xbb\xbf"
+         "a\n",
+         "a\n"},
+        {"\xef\xbb\xbf\xef\xbb\xbf", "\xef\xbb\xbf"},
+        {"\xef\xbb", "\xef\xbb"},
+        {"a\xef\xbb\xbf", "a\xef\xbb\xbf"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        FILE *out = fopen(path, "w");
+        size_t n_bytes;
+        char *text;
+
+        assert_non_null(out);
+        fputs(texts[i].written, out);
+        assert_int_equal(fclose(out), 0);
+        text = textfile_read(path, 100, &n_bytes);
+        assert_non_null(text);
+        assert_string_equal(text, texts[i].read);
+        assert_int_equal(n_bytes, strlen(texts[i].read));
+        free(text);
+    }
+}
+
 static void what_cannot_be_read_is_an_error(void **state)
 {
     size_t n_bytes;
@@ -76,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_a_file_is_read_with_a_zero_behind_it),
         cmocka_unit_test(more_than_allowed_is_an_error),
+        cmocka_unit_test(byte_order_mark_is_left_out),
         cmocka_unit_test(what_cannot_be_read_is_an_error),
     };
 
