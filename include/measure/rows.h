@@ -64,6 +64,9 @@ struct rows_result {
     bool out_of_patience; /* stopped because the reader took nothing */
 };
 
+/* Why rows are missing; NULL: none is. */
+const char *rows_failure(const struct rows_result *result);
+
 /* After the last push: writes what the rings hold, ends the thread, frees all but the descriptor.
  */
 void rows_close(struct rows *s, struct rows_result *result);

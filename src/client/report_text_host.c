@@ -7,7 +7,6 @@
 #include "measure/memory_per_connection.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 void report_text_diagnosis(FILE *out, const struct client_result *r)
 {
@@ -86,6 +85,7 @@ void report_text_output(FILE *out, const struct client_result *r)
 {
     const uint64_t n_written = r->rows.written[0] + r->rows.written[1];
     const uint64_t n_missing = r->rows.dropped[0] + r->rows.dropped[1];
+    const char *why = rows_failure(&r->rows);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
     if (!r->has_rows)
@@ -98,12 +98,8 @@ void report_text_output(FILE *out, const struct client_result *r)
     if (r->rows.left_out[0] + r->rows.left_out[1] > 0)
         fprintf(out, ", %s not sampled",
                 units_format_count(a, r->rows.left_out[0] + r->rows.left_out[1]));
-    if (r->rows.error != 0)
-        fprintf(out, ": %s", strerror(r->rows.error));
-    else if (r->rows.out_of_patience)
-        fputs(": the reader has stalled", out);
-    else if (n_missing > 0)
-        fputs(": the disk or the reader is too slow", out);
+    if (why != NULL)
+        fprintf(out, ": %s", why);
     fputc('\n', out);
 }
 

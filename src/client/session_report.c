@@ -3,6 +3,7 @@
 #include "client/session_report.h"
 
 #include "base/log.h"
+#include "base/units.h"
 #include "client/report_goals.h"
 #include "client/report_sweep.h"
 #include "client/summary.h"
@@ -29,7 +30,6 @@ struct report_about client_session_about(const struct client_session *s, double 
     };
 }
 
-/* Logged even with --quiet: it explains the exit code. */
 static void log_doubts(const struct client_result *r)
 {
     char names[512] = "";
@@ -45,6 +45,30 @@ static void log_doubts(const struct client_result *r)
         log_error("SUSPECT: %s", names);
 }
 
+static void log_rows(const struct output *o, const struct rows_result *rows)
+{
+    const uint64_t n_missing = rows->dropped[0] + rows->dropped[1];
+    const char *why = rows_failure(rows);
+    char missing[64] = "", n[UNITS_TEXT_BYTES];
+
+    if (why == NULL)
+        return;
+    if (n_missing > 0)
+        snprintf(missing, sizeof missing, "; %s %s missing", units_format_count(n, n_missing),
+                 units_noun(n_missing, "row is", "rows are"));
+    log_error("--%s: could not write '%s': %s%s", o->option, o->name, why, missing);
+}
+
+static void log_limits(const struct diagnosis *d)
+{
+    char n[UNITS_TEXT_BYTES];
+
+    for (unsigned i = 0; i < d->n_lines; i++)
+        log_error("%s %s: %s: %s", units_format_count(n, d->lines[i].connections),
+                  units_noun(d->lines[i].connections, "connection", "connections"),
+                  d->lines[i].limit, d->lines[i].evidence);
+}
+
 static void log_goals(const struct client_goals *goals)
 {
     char text[REPORT_GOAL_BYTES];
@@ -52,6 +76,16 @@ static void log_goals(const struct client_goals *goals)
     for (unsigned i = 0; goals->slo != NULL && i < goals->slo->n; i++)
         if (goals->states[i] != CLIENT_GOAL_MET)
             log_error("--assert: %s", report_goal(text, goals, i));
+}
+
+/* Logged even with --quiet: they explain the exit code. */
+static void log_reasons(const struct client_session *s, const struct client_result *r)
+{
+    log_doubts(r);
+    log_rows(&s->outputs.rows, &r->rows);
+    if (r->doubts != 0)
+        log_limits(&r->diagnosis);
+    log_goals(&r->goals);
 }
 
 /* Returns 0, or nonzero after one line on stderr if the page was not written. */
@@ -92,8 +126,7 @@ bool client_session_report(struct client_session *s, const struct client_result 
     int failed = result->log_failed;
 
     if (s->opts.quiet) {
-        log_doubts(result);
-        log_goals(&result->goals);
+        log_reasons(s, result);
     } else {
         client_summary_begin(&summary, &about, result);
     }

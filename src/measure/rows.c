@@ -317,6 +317,16 @@ void rows_resume(struct rows *s)
     atomic_fetch_add_explicit(&s->n_starts, 1, memory_order_release);
 }
 
+const char *rows_failure(const struct rows_result *result)
+{
+    if (result->error != 0)
+        return strerror(result->error);
+    if (result->out_of_patience)
+        return "the reader has stalled";
+    return result->dropped[0] + result->dropped[1] > 0 ? "the disk or the reader is too slow"
+                                                       : NULL;
+}
+
 void rows_close(struct rows *s, struct rows_result *result)
 {
     atomic_store_explicit(&s->ending, true, memory_order_release);

@@ -341,9 +341,13 @@ def test_quiet_still_prints_why_a_run_is_not_valid():
     with Server() as server:
         r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", "-o", "/dev/full", f"127.0.0.1:{server.port}")
         check_code(r, 3)
-        check_equal(r.err.splitlines(), [f"tcpclient: SUSPECT: {', '.join(r.json['reasons'])}"], "stderr")
+        lost = f"could not write '/dev/full': No space left on device; {r.json['output']['dropped_rows']} rows are missing"
+        check_equal(r.err.splitlines(), [f"tcpclient: SUSPECT: {', '.join(r.json['reasons'])}", f"tcpclient: --output: {lost}"], "stderr")
         r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
     check_equal(r.err == "", not r.json["reasons"], f"nothing is said of a valid run: {r.err}")
+    r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
+    check_equal(r.err.splitlines(), [f"tcpclient: SUSPECT: {', '.join(r.json['reasons'])}",
+                                     "tcpclient: 2 connections: nobody listens: " + r.json["diagnosis"][0]["evidence"]], "stderr")
 
 
 def terminal_output(term):
