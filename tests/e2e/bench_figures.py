@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """bench/: what its programs count, and how they judge it."""
 
+import collections
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -117,6 +118,15 @@ def test_stack_counts_as_the_first_part_that_fits():
     check_equal(counts, {7: {"pages": 1, "port table": 1},
                          8: {"connection table": 1, "packets": 1, "rest of kernel": 1, "libevent": 1, "other libraries": 1, "own code": 1}},
                 "samples of the parts")
+
+
+def test_program_that_perf_never_saw_has_no_shares():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        program("shares").print_program(20, "tcpclient", [0, 0.001], collections.Counter())
+        program("shares").print_program(20, "tcpserver", [0.01, 0.001], collections.Counter({"pages": 1, stack_samples.OWN: 3}))
+    unseen, seen = (line.split() for line in out.getvalue().splitlines())
+    check_equal(" ".join(unseen), "20 tcpclient was never seen by perf: too few connections", "the line of one without samples")
+    check_equal((seen[:6], seen[-2:]), (["20", "tcpserver", "500", "+", "50", "4"], ["75.0", "%"]), "the control")
 
 
 @plain_build_only
