@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * tls_worker: shared by the TLS connections of one thread: the bytes on their way between OpenSSL
- * and a socket, and the session ticket.  OpenSSL reads and writes the bytes through a custom BIO.
- */
+ * tls_worker: shared by the TLS connections of one thread, those of a client to one server: the
+ * bytes on their way between OpenSSL and a socket, and the session ticket.  OpenSSL reads and
+ * writes the bytes through a custom BIO. */
 #ifndef TCPSCALER_NET_TLS_WORKER_H
 #define TCPSCALER_NET_TLS_WORKER_H
 

@@ -239,6 +239,25 @@ def test_one_class_may_do_without_the_tls_of_the_others():
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
 
 
+def test_tickets_are_those_of_the_port():
+    """Two servers, each with keys of its own; two of the classes have a port in common. Their connections alternate."""
+    ca = Authority()
+    cert, key = ca.sign()
+    one, two = (Server("--tls-cert", cert, "--tls-key", key) for _ in range(2))
+    churn = ("--queries-per-conn", 1, "-r", 100, "--threads", 1, "--connect-window", 1, "--prove", "yes")
+    r = run_classes(one.port, "-t", 1, "--tls", "--tls-ca", ca.cert, *churn, connections=3,
+                    classes=("name=a,share=33%", f"name=b,share=33%,port={two.port}", "name=c,share=34%"))
+    check_classes(r)
+    n_resumed = 0
+    for server in (one, two):
+        server.stop()
+        n = server.result["tls_handshakes"]
+        check(n > 10, f"handshakes: {n}")
+        check_equal(server.result["tls_resumed"], n - 1, f"resumed of {n}: all but the first")
+        n_resumed += n - 1
+    check_equal(r.json["tls"]["resumed"], n_resumed, "the client's count")
+
+
 def test_connections_carry_as_many_queries_as_their_class_says():
     server = Server()
     r = run_classes(server.port, "-t", 1, "-i", "50ms", connections=20,

@@ -27,7 +27,7 @@ void ledger_tls_begin(uint64_t of_ns)
 void ledger_tls_on_begin(uint32_t i)
 {
     tcp_at(i)->tls.begin_ns = fiber_clock_ns[fiber_current()];
-    tcp_at(i)->tls.had_ticket = tls_claims_has_ticket();
+    tcp_at(i)->tls.had_ticket = tls_claims_has_ticket(i);
 }
 
 /* A fatal alert ends the session of a ticket, too (RFC 5246, 7.2.2): where there are some, the next

@@ -275,8 +275,8 @@ MUTATIONS = {
     ),
     "records_sent_again": (
         "src/client/worker/tls.c",
-        "    const size_t n_sealed = shared->n_out;\n\n    shared->n_out = 0;\n",
-        "    const size_t n_sealed = shared->n_out;\n\n",
+        "    const size_t n_sealed = w->n_out;\n\n    w->n_out = 0;\n",
+        "    const size_t n_sealed = w->n_out;\n\n",
     ),
     "resumption_not_counted": (
         "src/client/worker/tls.c",

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "net/tls.h"
 #include "peer_tls.h"
+#include "ports.h"
 #include "tcp.h"
 #include "violation.h"
 
@@ -23,7 +24,10 @@ enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n,
                                    size_t *n_plain);
 
 struct tls_claims tls_claims;
-static bool has_ticket[FIBER_MOST];
+
+/* By port: those of classes with and without TLS follow each other (ports.h). */
+enum { PORTS = 2 * PORTS_MOST_CLASSES };
+static bool has_ticket[FIBER_MOST][PORTS];
 
 void tls_claims_begin(void)
 {
@@ -31,9 +35,14 @@ void tls_claims_begin(void)
     memset(has_ticket, 0, sizeof has_ticket);
 }
 
-bool tls_claims_has_ticket(void)
+static bool *ticket_of(uint32_t i)
 {
-    return has_ticket[fiber_current()];
+    return &has_ticket[fiber_current()][tcp_at(i)->peer_port % PORTS];
+}
+
+bool tls_claims_has_ticket(uint32_t i)
+{
+    return *ticket_of(i);
 }
 
 struct tls *__wrap_tls_new(struct tls_worker *w)
@@ -58,12 +67,12 @@ static void note_established(const struct tls *t, uint32_t i)
     tls_claims.n_resumed += tls_is_resumed(t);
 }
 
-static void note_ticket(const struct tls *t)
+static void note_ticket(const struct tls *t, uint32_t i)
 {
     const SSL_SESSION *session = SSL_get_session((const SSL *)(const void *)t);
 
     if (session != NULL && SSL_SESSION_has_ticket(session))
-        has_ticket[fiber_current()] = true;
+        *ticket_of(i) = true;
 }
 
 enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
@@ -78,7 +87,7 @@ enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n,
         of->is_established = true; /* for good: OpenSSL forgets it after a failure */
         note_established(t, i);
     }
-    note_ticket(t);
+    note_ticket(t, i);
     of->status = (uint8_t)status;
     of->reason = (uint8_t)tls_worker_of((const SSL *)(const void *)t)->reason;
     if (*n_plain > 0)

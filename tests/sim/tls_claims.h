@@ -9,8 +9,8 @@
 
 void tls_claims_begin(void);
 
-/* Whether a connection of the running fiber has received a session ticket. */
-bool tls_claims_has_ticket(void);
+/* Whether a connection of the running fiber to the same port as i has received a session ticket. */
+bool tls_claims_has_ticket(uint32_t i);
 
 struct tls_claims {
     int64_t n_live;                    /* not yet freed */

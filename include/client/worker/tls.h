@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 struct client_tls {
-    struct tls_worker shared;
+    struct tls_worker workers[CLIENT_CLASS_MOST]; /* one for each port of the server */
+    struct tls_worker *of_class[CLIENT_CLASS_MOST];
     struct tls **conns; /* one per connection of the worker; NULL: none */
     uint8_t *plain;     /* CLIENT_RECEIVE_BYTES + TLS_RECORD_BYTES */
 };
@@ -21,6 +22,12 @@ struct client_tls {
 /* Creates t->tls if config->tls is set.  Returns 0 or -1 with errno. */
 int client_tls_init(struct client_transport *t);
 void client_tls_free(struct client_transport *t); /* call it after all connections have ended */
+
+/* Returns what the connection shares with others to the same port. */
+static inline struct tls_worker *client_tls_worker(const struct client_conn *c)
+{
+    return c->transport->tls->of_class[c->class_index];
+}
 
 /* Prepares the handshake.  Returns 0 or ENOMEM. */
 int client_tls_begin(struct client_conn *c);

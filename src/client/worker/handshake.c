@@ -17,11 +17,11 @@ static void close_for(struct client_conn *c, int error)
 
 void client_handshake_failed(struct client_conn *c)
 {
-    const struct tls_worker *shared = &c->transport->tls->shared;
+    const struct tls_worker *w = client_tls_worker(c);
     const enum outcome_phase phase = c->state == CLIENT_CONN_SECURING ? PHASE_TLS : PHASE_RECEIVE;
-    const struct outcome outcome = {phase, shared->reason};
+    const struct outcome outcome = {phase, w->reason};
 
-    client_conn_log(c, outcome, shared->text);
+    client_conn_log(c, outcome, w->text);
     client_conn_close(c, outcome, 0);
 }
 

@@ -8,6 +8,22 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+/* Classes with the same port share the worker of the first one. */
+static void init_workers(struct client_tls *tls, const struct client_config *config)
+{
+    const struct client_class *classes = config->classes;
+    unsigned first;
+
+    for (unsigned k = 0; k < CLIENT_CLASS_MOST; k++)
+        tls_worker_init(&tls->workers[k], config->tls);
+    tls->of_class[0] = &tls->workers[0];
+    for (unsigned k = 1; k < config->n_classes; k++) {
+        for (first = 0; sock_port(&classes[first].target) != sock_port(&classes[k].target); first++)
+            ;
+        tls->of_class[k] = &tls->workers[first];
+    }
+}
+
 int client_tls_init(struct client_transport *t)
 {
     struct client_tls *tls;
@@ -19,7 +35,7 @@ int client_tls_init(struct client_transport *t)
         return -1;
     t->tls = tls;
     t->has_codec = true;
-    tls_worker_init(&tls->shared, t->config->tls);
+    init_workers(tls, t->config);
     tls->conns = calloc(t->n_conns, sizeof(struct tls *));
     tls->plain = malloc(CLIENT_RECEIVE_BYTES + TLS_RECORD_BYTES);
     return tls->conns != NULL && tls->plain != NULL ? 0 : -1;
@@ -31,7 +47,8 @@ void client_tls_free(struct client_transport *t)
 
     if (tls == NULL)
         return;
-    tls_worker_free(&tls->shared);
+    for (unsigned k = 0; k < CLIENT_CLASS_MOST; k++)
+        tls_worker_free(&tls->workers[k]);
     free(tls->conns);
     free(tls->plain);
     free(tls);
@@ -49,7 +66,7 @@ int client_tls_begin(struct client_conn *c)
 {
     struct tls **slot = slot_of(c);
 
-    *slot = tls_new(&c->transport->tls->shared);
+    *slot = tls_new(client_tls_worker(c));
     return *slot != NULL ? 0 : ENOMEM;
 }
 
@@ -63,16 +80,16 @@ enum tls_status client_tls_start(struct client_conn *c)
  * acknowledgement, and this host would retransmit. */
 int client_tls_send_step(struct client_conn *c)
 {
-    struct tls_worker *shared = &c->transport->tls->shared;
+    struct tls_worker *w = client_tls_worker(c);
     const bool more = c->state == CLIENT_CONN_SECURING && client_conn_is_to_prove(c) &&
                       client_tls_is_established(c);
-    const size_t n_bytes = shared->n_out;
+    const size_t n_bytes = w->n_out;
     ssize_t n;
 
-    shared->n_out = 0;
+    w->n_out = 0;
     if (n_bytes == 0)
         return 0;
-    n = client_io_put(c, shared->out, n_bytes, more ? MSG_MORE : 0);
+    n = client_io_put(c, w->out, n_bytes, more ? MSG_MORE : 0);
     if (n < 0)
         return errno;
     client_io_count_sent(c, (uint64_t)n);
@@ -115,7 +132,7 @@ enum tls_status client_tls_decrypt(struct client_conn *c, const uint8_t *data, s
 /* Sends n_bytes of records.  Returns 0 or an errno. */
 static int transmit(struct client_conn *c, size_t n_bytes)
 {
-    const int error = client_io_transmit(c, c->transport->tls->shared.out, n_bytes);
+    const int error = client_io_transmit(c, client_tls_worker(c)->out, n_bytes);
 
     if (error != 0)
         c->record_lost = true;
@@ -124,24 +141,24 @@ static int transmit(struct client_conn *c, size_t n_bytes)
 
 int client_tls_send_own(struct client_conn *c)
 {
-    struct tls_worker *shared = &c->transport->tls->shared;
-    const size_t n_bytes = shared->n_out;
+    struct tls_worker *w = client_tls_worker(c);
+    const size_t n_bytes = w->n_out;
 
-    shared->n_out = 0;
+    w->n_out = 0;
     return n_bytes > 0 && !c->record_lost ? transmit(c, n_bytes) : 0;
 }
 
 int client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 {
-    struct tls_worker *shared = &c->transport->tls->shared;
+    struct tls_worker *w = client_tls_worker(c);
     const enum tls_status status = tls_send(*slot_of(c), data, n_bytes);
-    const size_t n_sealed = shared->n_out;
+    const size_t n_sealed = w->n_out;
 
-    shared->n_out = 0;
+    w->n_out = 0;
     if (status == TLS_OK)
         return transmit(c, n_sealed);
     c->record_lost = true;
-    return shared->reason == REASON_MEMORY ? ENOMEM : EPROTO;
+    return w->reason == REASON_MEMORY ? ENOMEM : EPROTO;
 }
 
 void client_tls_end(struct client_conn *c, bool say_so)
