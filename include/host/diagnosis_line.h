@@ -15,7 +15,9 @@
 
 struct diagnosis_input {
     const struct tally *tally;
-    const char *target; /* the server's address and port, as printed */
+    const char *target; /* the server's address and port, with classes the one that refused
+                         * connections; as printed */
+    bool has_classes;   /* some may have ports of their own */
     const char *protocol;
     bool over_tls, over_udp;
     bool listens;       /* sends nothing before the server has spoken */

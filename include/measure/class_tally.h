@@ -11,7 +11,8 @@
 
 struct class_tally {
     tally_count attempted, connected, secured, proven; /* as in struct tally */
-    tally_count ended;                                 /* their outcome is known */
+    tally_count ended;                                 /* their outcome is known ... */
+    tally_count refused;                               /* ... and is that nothing listens */
     struct tally_queries queries[TALLY_N_CLASSES];
 };
 

@@ -33,7 +33,8 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
             units_format_count(a, n - n_itself), units_noun(n - n_itself, "connect", "connects"),
             units_format_count(b, n_itself), units_noun(n_itself, "itself", "themselves"),
             in->target);
-    diagnosis_line_say(line->remedy, "start the server, or check the port (-p)");
+    diagnosis_line_say(line->remedy, "start the server, or check the port (-p%s)",
+                       in->has_classes ? ", --class" : "");
 }
 
 /* --- ended by the server --- */

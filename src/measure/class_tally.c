@@ -39,12 +39,19 @@ static bool is_sum(const struct tally_queries *all, const struct tally_queries *
     return true;
 }
 
+static uint64_t refused(const struct tally *t)
+{
+    return tally_connections_by_reason(t, REASON_REFUSED) +
+           tally_connections_by_reason(t, REASON_SELF);
+}
+
 static const char *broken_by_sum(const struct class_tally *sum, const struct tally *t)
 {
     if (tally_get(&sum->attempted) != tally_get(&t->connections.attempted) ||
         tally_get(&sum->connected) != tally_get(&t->connections.connected) ||
         tally_get(&sum->secured) != tally_get(&t->connections.secured) ||
-        tally_get(&sum->proven) != tally_get(&t->connections.proven))
+        tally_get(&sum->proven) != tally_get(&t->connections.proven) ||
+        tally_get(&sum->refused) != refused(t))
         return "connections of all classes = connections";
     for (int purpose = 0; purpose < TALLY_N_CLASSES; purpose++)
         if (!is_sum(&t->queries[purpose], &sum->queries[purpose]))

@@ -288,6 +288,9 @@ def test_a_class_that_cannot_connect_does_not_take_queries_from_others():
     r = run_classes(server.port, "-t", 1, "-i", "100ms", connections=20, classes=(
         "name=good,share=50%", f"name=bad,share=50%,port={nobody.port}"))
     classes = check_classes(r)
+    line = r.json["diagnosis"][0]
+    check_equal((line["limit"], line["connections"]), ("nobody listens", 10), "limiting factor")
+    check(line["evidence"].endswith(f"nothing listens on 127.0.0.1:{nobody.port}"), line["evidence"])
     bad, good = classes["bad"], classes["good"]
     check_equal((bad["connections"]["connected"], bad["queries"]["unsent"]), (0, bad["queries"]["scheduled"]), "bad")
     check_equal((good["queries"]["answered"], good["queries"]["rerouted"]), (good["queries"]["scheduled"], 0), "good")

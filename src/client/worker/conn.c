@@ -255,6 +255,8 @@ static void count_end(struct client_conn *c, struct outcome outcome)
 
     tally_add(&c->transport->figures->tally.connections.ended[outcome.phase][outcome.reason], 1);
     client_conn_count_in_class(c, CLASS_TALLY_OF(ended));
+    if (outcome.reason == REASON_REFUSED || outcome.reason == REASON_SELF)
+        client_conn_count_in_class(c, CLASS_TALLY_OF(refused));
     client_arrival_ended(c);
     if (record != NULL) {
         record->ended_phase = (uint8_t)outcome.phase;

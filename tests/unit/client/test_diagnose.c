@@ -20,6 +20,31 @@ static void missing_connections_are_diagnosed(void **state)
     assert_int_equal(r->diagnosis.lines[0].connections, 4);
 }
 
+static void the_ports_that_refused_are_named(void **state)
+{
+    static struct client_class classes[3];
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    for (uint16_t k = 0; k < 3; k++) {
+        classes[k].target.ss.ss_family = AF_INET;
+        sock_set_port(&classes[k].target, 4242 + k);
+    }
+    m->plan.config.classes = classes;
+    m->plan.config.n_classes = 3;
+    tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 4);
+    tally_add(&r->class_tallies[1].refused, 4);
+    r->connections_live = N_CONNECTIONS - 4;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "nothing listens on 0.0.0.0:4243"));
+    assert_null(strstr(line->evidence, "other"));
+    tally_add(&r->class_tallies[2].refused, 1);
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "nothing listens on 0.0.0.0:4243 and 1 other port"));
+    assert_non_null(strstr(line->remedy, "--class"));
+}
+
 /* A connection is missing between the end of one and the start of its replacement. */
 static void connections_that_follow_one_another_are_not_missing(void **state)
 {
@@ -78,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
+        TEST(the_ports_that_refused_are_named),
         TEST(connections_that_follow_one_another_are_not_missing),
         TEST(the_advice_fits_how_the_run_opens_connections),
         TEST(a_server_that_never_answered_is_named),

@@ -44,11 +44,14 @@ static int make_lawful(void **state)
         tally_add(&classes[i].secured, 5);
         tally_add(&classes[i].proven, 4);
         tally_add(&classes[i].ended, 7);
+        tally_add(&classes[i].refused, 1);
     }
     tally_add(&all.connections.attempted, 14);
     tally_add(&all.connections.connected, 12);
     tally_add(&all.connections.secured, 10);
     tally_add(&all.connections.proven, 8);
+    tally_add(&all.connections.ended[PHASE_CONNECT][REASON_REFUSED], 1);
+    tally_add(&all.connections.ended[PHASE_CONNECT][REASON_SELF], 1);
     return 0;
 }
 
@@ -87,6 +90,8 @@ static void every_count_of_the_queries_of_the_run_is_in_a_law(void **state)
     check_broken_by(&all.connections.connected);
     check_broken_by(&all.connections.secured);
     check_broken_by(&all.connections.proven);
+    check_broken_by(&all.connections.ended[PHASE_CONNECT][REASON_REFUSED]);
+    check_broken_by(&all.connections.ended[PHASE_CONNECT][REASON_SELF]);
 }
 
 static void a_query_in_the_wrong_class_breaks_its_law(void **state)
