@@ -18,6 +18,8 @@ struct diagnosis_input {
     const char *target; /* the server's address and port, with classes the one that refused
                          * connections; as printed */
     bool has_classes;   /* some may have ports of their own */
+    const char *silent; /* address and port of those whose connections were never answered, while
+                         * all others were; NULL: none */
     const char *protocol;
     bool over_tls, over_udp;
     bool listens;       /* sends nothing before the server has spoken */

@@ -2,14 +2,8 @@
  * client_diagnose: see client/diagnose.h. */
 #include "client/diagnose.h"
 
-#include "base/units.h"
-#include "client/destinations.h"
+#include "client/ports.h"
 #include "host/diagnosis_silence.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#define REFUSING_BYTES (SOCK_TEXT_BYTES + 24)
 
 /* Tuples that were in TIME_WAIT before the run and could not be reused. */
 static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct client_result *r)
@@ -20,46 +14,14 @@ static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct
                                                             : r->sockets.time_wait;
 }
 
-static uint64_t n_refused(const struct client_plan *plan, const struct client_result *r,
-                          const struct sock_address *server)
-{
-    const struct client_class *classes = plan->config.classes;
-    uint64_t n = 0;
-
-    for (uint32_t k = 0; k < plan->config.n_classes; k++)
-        if (sock_port(&classes[k].target) == sock_port(server))
-            n += tally_get(&r->class_tallies[k].refused);
-    return n;
-}
-
-/* "192.0.2.1:4243 and 2 other ports"; without classes, the target. */
-static const char *refusing(char text[REFUSING_BYTES], const struct client_plan *plan,
-                            const struct client_result *r)
-{
-    const struct sock_address *servers[CLIENT_CLASS_MOST];
-    const unsigned n_servers = client_destinations(&plan->config, servers);
-    unsigned n = 0;
-    size_t n_bytes;
-
-    for (unsigned i = 0; i < n_servers; i++)
-        if (n_refused(plan, r, servers[i]) > 0 && n++ == 0)
-            sock_format(text, servers[i]);
-    if (n == 0)
-        return plan->target;
-    n_bytes = strlen(text);
-    if (n > 1)
-        snprintf(text + n_bytes, REFUSING_BYTES - n_bytes, " and %u other %s", n - 1,
-                 units_noun(n - 1, "port", "ports"));
-    return text;
-}
-
 void client_diagnose(struct client_result *r, const struct client_plan *plan, bool threads_are_auto)
 {
-    char text[REFUSING_BYTES];
+    const struct client_ports ports = client_ports_find(&plan->config, r->class_tallies);
     const struct diagnosis_input in = {
         .tally = &r->tally,
-        .target = refusing(text, plan, r),
+        .target = ports.refusing[0] != '\0' ? ports.refusing : plan->target,
         .has_classes = plan->config.n_classes > 0,
+        .silent = ports.silent[0] != '\0' ? ports.silent : NULL,
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
         .over_tls = plan->config.tls != NULL,
         .over_udp = plan->config.socket.datagrams,

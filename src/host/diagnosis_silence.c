@@ -122,6 +122,18 @@ static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
                        "omit --prove yes: over UDP a query or its answer may be lost");
 }
 
+static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "nobody answers", n);
+
+    diagnosis_line_say(line->evidence, "no connection to %s ever got an answer; all others did",
+                       in->silent);
+    diagnosis_line_say(line->remedy, "%s",
+                       in->over_udp ? "the server there hangs, or a firewall drops the datagrams"
+                                    : "usually the server there speaks another --protocol, expects "
+                                      "TLS (tls=yes), hangs, or is a proxy whose backend is down");
+}
+
 /* Returns how many live connections never answered their queries, although others do: with proofs
  * they would be half-open. */
 static uint64_t count_never_accepted(const struct diagnosis_input *in)
@@ -141,6 +153,10 @@ void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_inp
 
     if (n_half_open == 0 || diagnosis_silence_never_answered(in))
         return;
+    if (in->silent != NULL) {
+        blame_silent_port(d, in, n_half_open);
+        return;
+    }
     if (in->over_udp) {
         blame_loss(d, in);
         return;

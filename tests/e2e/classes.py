@@ -282,6 +282,18 @@ def test_each_class_closes_after_its_own_idle_time():
         check(classes["stub"]["connections"]["attempted"] > 20, "connections that are closed when idle")
 
 
+def test_a_port_that_answers_nothing_is_not_taken_for_a_full_one():
+    """Its server speaks another protocol."""
+    server, other = Server(), Server("--protocol", "ping")
+    r = run_classes(server.port, "-t", 1, "-i", "100ms", "--timeout", "500ms", connections=20, classes=(
+        "name=good,share=50%", f"name=bad,share=50%,port={other.port}"))
+    check_classes(r)
+    lines = [(line["limit"], line["connections"], line["evidence"]) for line in r.json["diagnosis"]]
+    says = f"no connection to 127.0.0.1:{other.port} ever got an answer; all others did"
+    with stall_may_spoil():  # an answer may come after the timeout
+        check_equal(lines, [("nobody answers", 10, says)], "limiting factors")
+
+
 def test_a_class_that_cannot_connect_does_not_take_queries_from_others():
     server, nobody = Server(), Server(port=free_port())
     nobody.stop()

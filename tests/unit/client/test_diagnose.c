@@ -45,6 +45,37 @@ static void the_ports_that_refused_are_named(void **state)
     assert_non_null(strstr(line->remedy, "--class"));
 }
 
+/* Three connections to each of two ports. */
+static void a_port_that_never_answered_is_named(void **state)
+{
+    static struct client_class classes[2];
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    for (uint16_t k = 0; k < 2; k++) {
+        classes[k].target.ss.ss_family = AF_INET;
+        sock_set_port(&classes[k].target, 4242 + k);
+        tally_add(&r->class_tallies[k].connected, 3);
+    }
+    m->plan.config.classes = classes;
+    m->plan.config.n_classes = 2;
+    tally_add(&r->class_tallies[0].proven, 3);
+    tally_add(&r->tally.connections.connected, 6);
+    tally_add(&r->tally.connections.proven, 3);
+    r->connections_half_open = 3;
+    r->connections_live = N_CONNECTIONS - 3;
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 1);
+    assert_string_equal(line->limit, "nobody answers");
+    assert_int_equal(line->connections, 3);
+    assert_string_equal(line->evidence,
+                        "no connection to 0.0.0.0:4243 ever got an answer; all others did");
+    tally_add(&r->class_tallies[0].connected, 1); /* neither was one to the other port */
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's accept queue or connection limit");
+}
+
 /* A connection is missing between the end of one and the start of its replacement. */
 static void connections_that_follow_one_another_are_not_missing(void **state)
 {
@@ -104,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
         TEST(the_ports_that_refused_are_named),
+        TEST(a_port_that_never_answered_is_named),
         TEST(connections_that_follow_one_another_are_not_missing),
         TEST(the_advice_fits_how_the_run_opens_connections),
         TEST(a_server_that_never_answered_is_named),

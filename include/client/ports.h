@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * client_ports: which ports of the server, of those that classes have (--class), refused
+ * connections or never answered them.  Pure. */
+#ifndef TCPSCALER_CLIENT_PORTS_H
+#define TCPSCALER_CLIENT_PORTS_H
+
+#include "client/worker/config.h"
+#include "measure/class_tally.h"
+
+#define CLIENT_PORTS_BYTES (SOCK_TEXT_BYTES + 24)
+
+/* Texts such as "192.0.2.1:4243 and 2 other ports"; "": none. */
+struct client_ports {
+    char refusing[CLIENT_PORTS_BYTES]; /* any connection */
+    char silent[CLIENT_PORTS_BYTES];   /* never answered, while all connections to others were */
+};
+
+/* tallies: of the classes, at the end of the run. */
+struct client_ports client_ports_find(const struct client_config *config,
+                                      const struct class_tally *tallies);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * client_ports: see client/ports.h. */
+#include "client/ports.h"
+
+#include "base/units.h"
+#include "client/destinations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of all classes that use the port of the server. */
+static struct class_tally tally_of(const struct client_config *config,
+                                   const struct class_tally *tallies,
+                                   const struct sock_address *server)
+{
+    struct class_tally all = {0};
+
+    for (uint32_t k = 0; k < config->n_classes; k++)
+        if (sock_port(&config->classes[k].target) == sock_port(server))
+            class_tally_merge(&all, &tallies[k]);
+    return all;
+}
+
+/* The first one of n. */
+static void say_others(char text[CLIENT_PORTS_BYTES], unsigned n)
+{
+    const size_t n_bytes = strlen(text);
+
+    if (n > 1)
+        snprintf(text + n_bytes, CLIENT_PORTS_BYTES - n_bytes, " and %u other %s", n - 1,
+                 units_noun(n - 1, "port", "ports"));
+}
+
+struct client_ports client_ports_find(const struct client_config *config,
+                                      const struct class_tally *tallies)
+{
+    const struct sock_address *servers[CLIENT_CLASS_MOST];
+    const unsigned n = client_destinations(config, servers);
+    struct client_ports p = {0};
+    unsigned n_refusing = 0, n_silent = 0, n_answering = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct class_tally t = tally_of(config, tallies, servers[i]);
+        const uint64_t n_connected = tally_get(&t.connected), n_proven = tally_get(&t.proven);
+
+        if (tally_get(&t.refused) > 0 && n_refusing++ == 0)
+            sock_format(p.refusing, servers[i]);
+        n_answering += n_proven == n_connected;
+        if (n_connected > 0 && n_proven == 0 && n_silent++ == 0)
+            sock_format(p.silent, servers[i]);
+    }
+    say_others(p.refusing, n_refusing);
+    say_others(p.silent, n_silent);
+    if (n_silent + n_answering < n)
+        p.silent[0] = '\0';
+    return p;
+}
