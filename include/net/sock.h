@@ -74,11 +74,12 @@ struct sock_tcp {
     uint32_t retransmits; /* retransmitted segments, including SYNs */
     uint32_t duplicates;  /* segments that the peer reported as duplicates (DSACK, RFC 2883) */
     uint32_t min_rtt_us;  /* 0: unknown */
-    uint32_t idle_ms;     /* since data was last sent or received */
+    uint32_t idle_ms;     /* since data was last sent or received ... */
+    uint32_t unheard_ms;  /* ... or received, or since it was connected; in steps of up to 10 ms */
     uint32_t timeouts;    /* of retransmission, since the peer last acknowledged anything */
 };
 
-/* All 0 if the kernel does not say. */
+/* All 0 if the kernel does not say, but unheard_ms UINT32_MAX. */
 struct sock_tcp sock_tcp(int fd);
 
 /* Gets the socket's source tuple; family AF_UNSPEC if it has none. */

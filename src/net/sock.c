@@ -261,13 +261,14 @@ struct sock_tcp sock_tcp(int fd)
     socklen_t length = sizeof info;
 
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
-        return (struct sock_tcp){0};
+        return (struct sock_tcp){.unheard_ms = UINT32_MAX};
     return (struct sock_tcp){.retransmits = info.tcpi_total_retrans,
                              .duplicates = info.tcpi_dsack_dups,
                              .min_rtt_us = info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0,
                              .idle_ms = info.tcpi_last_data_recv < info.tcpi_last_data_sent
                                             ? info.tcpi_last_data_recv
                                             : info.tcpi_last_data_sent,
+                             .unheard_ms = info.tcpi_last_data_recv,
                              .timeouts = info.tcpi_retransmits};
 }
 

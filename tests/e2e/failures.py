@@ -154,6 +154,17 @@ def test_scattered_timeouts_make_no_connection_deaf():
         check_equal((c["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
 
 
+def test_queries_lost_among_answered_ones_make_no_connection_deaf():
+    """Many are in flight at the end: the lost ones time out one after the other, when all others have been answered."""
+    server = FaultServer("--drop-every", 10)
+    r = run_client("-p", server.port, "-c", 2, "-r", 200, "-t", 1, "--timeout", "1s", "127.0.0.1")
+    server.stop()
+    check_conservation(r)
+    check(r.json["queries"]["timeout"] > 10, f"{r.json['queries']}")
+    with stall_may_spoil():
+        check_equal((r.json["connections"]["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
+
+
 def test_missing_server_is_reported():
     port = free_port()
     r = run_client("-p", port, "-c", 20, "-r", 100, "-t", 100, "127.0.0.1")

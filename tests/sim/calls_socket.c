@@ -146,7 +146,9 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *length)
 
 static void tell_tcp_info(const struct tcp *t, void *value, socklen_t *length)
 {
+    const uint64_t unheard_ns = world.now_ns - t->arrived_ns;
     const struct tcp_info info = {.tcpi_total_retrans = t->retransmits,
+                                  .tcpi_last_data_recv = (uint32_t)(unheard_ns / 1000000),
                                   .tcpi_min_rtt = (uint32_t)(2 * world.scenario.latency_us)};
 
     memcpy(value, &info, sizeof info < *length ? sizeof info : *length);

@@ -31,8 +31,9 @@ void client_conn_mark_half_open(struct client_conn *c);
 /* Reports the duration of a step of opening: connect, TLS handshake or proof. */
 void client_conn_opening_took(struct client_conn *c, uint64_t ns);
 
-/* _unheard: a query other than the proof timed out.  _heard: an answer to any query arrived. */
-void client_conn_unheard(struct client_conn *c);
+/* _unheard: a query other than the proof, sent at sent_ns, has timed out at now_ns.  _heard: an
+ * answer to any query arrived. */
+void client_conn_unheard(struct client_conn *c, uint64_t sent_ns, uint64_t now_ns);
 void client_conn_heard(struct client_conn *c);
 
 /* A LIVE connection takes no more queries.  It closes as finished once each of its queries has an

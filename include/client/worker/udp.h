@@ -15,7 +15,8 @@
 struct client_udp {
     struct datagrams_out out;
     struct datagrams_in in;
-    uint32_t *dropped; /* one per connection of the worker: the kernel's count when last read */
+    uint32_t *dropped;  /* one per connection of the worker: the kernel's count when last read */
+    uint64_t *heard_ns; /* likewise: when a datagram was last received; 0: none yet */
 };
 
 /* Creates t->udp if config->socket.datagrams is set.  Returns 0 or -1 with errno. */

@@ -123,7 +123,21 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 
 /* --- deaf connections --- */
 
-void client_conn_unheard(struct client_conn *c)
+/* Whether anything has arrived since: then the connection is not deaf, and only the query was lost.
+ * What TCP received within a step of the kernel's clock counts as before. */
+static bool was_heard_since(const struct client_conn *c, uint64_t sent_ns, uint64_t now_ns)
+{
+    const struct client_udp *udp = c->transport->udp;
+    const uint64_t step_ns = 10000000;
+    struct sock_tcp tcp;
+
+    if (udp != NULL)
+        return udp->heard_ns[client_conn_slot(c)] >= sent_ns;
+    tcp = sock_tcp(event_get_fd(&c->event));
+    return now_ns > sent_ns + (uint64_t)tcp.unheard_ms * 1000000 + step_ns;
+}
+
+void client_conn_unheard(struct client_conn *c, uint64_t sent_ns, uint64_t now_ns)
 {
     struct client_figures *f = c->transport->figures;
 
@@ -132,7 +146,7 @@ void client_conn_unheard(struct client_conn *c)
     c->timed_out = true;
     if (c->transport->udp != NULL)
         client_udp_count_dropped(c);
-    if (c->n_unheard == CLIENT_CONN_DEAF)
+    if (c->n_unheard == CLIENT_CONN_DEAF || was_heard_since(c, sent_ns, now_ns))
         return;
     c->n_unheard++;
     if (c->n_unheard == CLIENT_CONN_DEAF)

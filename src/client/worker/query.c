@@ -140,6 +140,7 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
     const struct inflight_query *q = inflight_at(&qs->inflight, slot);
     struct client_conn *c = &qs->transport->conns[q->connection];
     const uint8_t class = q->tag & CLIENT_QUERY_CLASS;
+    const uint64_t sent_ns = q->sent_ns;
 
     client_query_count(qs, q, TALLY_OF(timeout));
     tally_add(&qs->figures->tally.withdrawn, q->state == INFLIGHT_WAITING);
@@ -149,7 +150,7 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
     }
     inflight_expire(&qs->inflight, &c->queries, slot);
     if (class != TALLY_PROBE)
-        client_conn_unheard(c);
+        client_conn_unheard(c, sent_ns, now_ns);
     if (class == TALLY_PROBE)
         client_conn_mark_half_open(c);
     else if (qs->transport->config->on_timeout == CLIENT_TIMEOUT_CLOSE)

@@ -56,7 +56,8 @@ int client_udp_init(struct client_transport *t)
     datagrams_out_init(&udp->out);
     datagrams_in_init(&udp->in, t->received, t->config->socket.stamp_received);
     udp->dropped = calloc(t->n_conns, sizeof *udp->dropped);
-    return udp->dropped != NULL ? 0 : -1;
+    udp->heard_ns = calloc(t->n_conns, sizeof *udp->heard_ns);
+    return udp->dropped != NULL && udp->heard_ns != NULL ? 0 : -1;
 }
 
 void client_udp_free(struct client_transport *t)
@@ -64,6 +65,7 @@ void client_udp_free(struct client_transport *t)
     if (t->udp == NULL)
         return;
     free(t->udp->dropped);
+    free(t->udp->heard_ns);
     free(t->udp);
     t->udp = NULL;
 }
@@ -77,6 +79,7 @@ static void pass_all(struct client_conn *c, unsigned n)
     const uint64_t epoch_ns = t->udp->in.are_stamped ? clock_monotonic_of_ns(0) : 0;
     const uint64_t received_ns = clock_now_ns();
 
+    t->udp->heard_ns[client_conn_slot(c)] = received_ns;
     for (unsigned i = 0; i < n && c->state != CLIENT_CONN_ENDED; i++) {
         const struct datagram d = datagrams_at(&t->udp->in, i);
 

@@ -2,6 +2,7 @@
  * test_query: a query that gets no answer ends in exactly one outcome. */
 #include "client/worker/query.h"
 
+#include "client/worker/udp.h"
 #include "worker_steps.h"
 
 static struct client_due due;
@@ -99,6 +100,25 @@ static void timeouts_in_a_row_make_a_connection_deaf(void **state)
     assert_int_equal(figures.metrics[CLIENT_RESPONSE].beyond, 0);
 }
 
+/* At the end of a run they time out one after the other, when all others have been answered. */
+static void queries_lost_among_answered_ones_make_no_connection_deaf(void **state)
+{
+    uint64_t heard_ns[] = {START + 50 * MS};
+    uint32_t dropped[] = {0};
+    struct client_udp udp = {.heard_ns = heard_ns, .dropped = dropped};
+
+    (void)state;
+    transport.udp = &udp;
+    for (int i = 0; i <= CLIENT_CONN_DEAF; i++)
+        client_query_expire(&queries, send_query(TALLY_WARMUP, START, START), START + 100 * MS);
+    assert_int_equal(tally_get(&figures.n_deaf), 0);
+    for (int i = 0; i < CLIENT_CONN_DEAF; i++)
+        client_query_expire(&queries, send_query(TALLY_WARMUP, START, START + 51 * MS),
+                            START + 151 * MS);
+    assert_int_equal(tally_get(&figures.n_deaf), 1);
+    transport.udp = NULL;
+}
+
 static void queries_that_found_no_id_within_the_timeout_are_never_sent(void **state)
 {
     (void)state;
@@ -156,6 +176,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_query_that_times_out_is_beyond_every_response, start,
                                         stop),
         cmocka_unit_test_setup_teardown(timeouts_in_a_row_make_a_connection_deaf, start, stop),
+        cmocka_unit_test_setup_teardown(queries_lost_among_answered_ones_make_no_connection_deaf,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(queries_that_found_no_id_within_the_timeout_are_never_sent,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_reset_fails_queries_and_counts_why, start, stop),
