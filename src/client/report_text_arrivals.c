@@ -40,8 +40,9 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
         client_result_latency(r, rows[i].metric, &l);
         latency_report_text(out, rows[i].name, LATENCY_REPORT_NAME, &l, LATENCY_NEVER);
     }
-    fputs("  open lag: until the socket() call; secured: until the end of the TLS handshake;\n"
-          "  answered: until the first answer; from open: from the socket() call to the first "
-          "answer;\n  connections that did not get that far count as slower than all others\n",
-          out);
+    fprintf(out,
+            "  open lag: until the socket() call;%s\n"
+            "  answered: until the first answer; from open: from the socket() call to the first "
+            "answer;\n  connections that did not get that far count as slower than all others\n",
+            config->tls != NULL ? " secured: until the end of the TLS handshake;" : "");
 }

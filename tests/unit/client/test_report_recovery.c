@@ -64,6 +64,20 @@ static void percentile_among_arrivals_that_never_connected_is_never(void **state
     hist_record_beyond(h, 20);
     text = text_of(report_text, m);
     assert_has(text, "\nconnected     1.00 ms   1.00 ms     never ");
+    assert_null(strstr(text, "secured"));
+    free(text);
+}
+
+static void handshakes_of_arrivals_are_explained_with_tls(void **state)
+{
+    struct made_up *m = *state;
+    struct tls_context tls;
+    char *text;
+
+    m->config.connect_arrival = CLIENT_CONNECT_POISSON;
+    m->config.tls = &tls;
+    text = text_of(report_text, m);
+    assert_has(text, "secured: until the end of the TLS handshake;\n");
     free(text);
 }
 
@@ -143,6 +157,7 @@ int main(void)
         TEST(shares_count_those_that_never_came_back),
         TEST(percentile_among_those_that_never_came_back_is_never),
         TEST(percentile_among_arrivals_that_never_connected_is_never),
+        TEST(handshakes_of_arrivals_are_explained_with_tls),
         TEST(all_are_back_when_none_is_missing),
         TEST(one_of_each_is_singular),
         TEST(what_happened_before_the_load_is_left_out),
