@@ -21,9 +21,9 @@ struct diagnosis_input {
     const char *silent; /* address and port of those whose connections were never answered, while
                          * all others were; NULL: none */
     const char *protocol;
-    bool over_tls, over_udp;
-    bool listens;       /* sends nothing before the server has spoken */
-    uint64_t not_begun; /* connections not attempted because nobody answered the first ones */
+    bool over_tls, over_udp; /* all connections */
+    bool listens;            /* sends nothing before the server has spoken */
+    uint64_t not_begun;      /* connections not attempted because nobody answered the first ones */
     const struct losses *losses;
     bool none_is_left;                     /* no connection is left */
     bool server_was_tried, server_accepts; /* afterwards */

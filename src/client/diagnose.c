@@ -23,7 +23,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .has_classes = plan->config.n_classes > 0,
         .silent = ports.silent[0] != '\0' ? ports.silent : NULL,
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
-        .over_tls = plan->config.tls != NULL,
+        .over_tls = client_config_is_all_tls(&plan->config),
         .over_udp = plan->config.socket.datagrams,
         .listens = plan->config.listens,
         .not_begun =

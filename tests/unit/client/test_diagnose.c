@@ -130,12 +130,37 @@ static void a_server_that_never_answered_is_named(void **state)
     assert_non_null(strstr(r->diagnosis.lines[0].remedy, "--push"));
 }
 
+/* Its silent connections may be those without TLS. */
+static void a_server_that_some_classes_use_without_tls_is_not_said_to_lack_it(void **state)
+{
+    static struct client_class classes[2] = {{.tls = true}};
+    struct tls_context tls;
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    m->plan.config.tls = &tls;
+    m->plan.config.classes = classes;
+    m->plan.config.n_classes = 2;
+    tally_add(&r->tally.connections.connected, N_CONNECTIONS);
+    tally_add(&r->tally.bytes_sent, 1000);
+    r->connections_half_open = N_CONNECTIONS;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "(ping): 10 silent"));
+    assert_non_null(strstr(line->remedy, "another --protocol"));
+    classes[1].tls = true;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "(ping over TLS): 10 silent"));
+    assert_non_null(strstr(line->remedy, "check that the port uses TLS"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
         TEST(the_ports_that_refused_are_named),
         TEST(a_port_that_never_answered_is_named),
+        TEST(a_server_that_some_classes_use_without_tls_is_not_said_to_lack_it),
         TEST(connections_that_follow_one_another_are_not_missing),
         TEST(the_advice_fits_how_the_run_opens_connections),
         TEST(a_server_that_never_answered_is_named),
