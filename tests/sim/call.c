@@ -18,14 +18,20 @@ static uint64_t most_push_calls(const struct scenario *s)
     return 4 * s->push_per_s * scenario_push_pieces(s) * run_us / 1000000;
 }
 
+/* In how many pieces a socket takes a query. */
+static uint64_t query_pieces(const struct scenario *s)
+{
+    return s->sndbuf_bytes > 0 ? s->message_bytes / s->sndbuf_bytes : 0;
+}
+
 /* Far beyond what any run needs: a thread that goes on without getting on is found by it. */
 static uint64_t most_calls(void)
 {
     const struct scenario *s = &world.scenario;
 
     return 5000000 + (s->pace == 3 ? 4 * (s->duration_us + s->drain_us) * 1000 / s->call_ns : 0) +
-           s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * 200 + s->connections * 200 +
-           most_push_calls(s);
+           s->rate_qps * (s->duration_us + s->warmup_us) / 1000000 * (200 + 8 * query_pieces(s)) +
+           s->connections * 200 + most_push_calls(s);
 }
 
 void call_begin(void)
