@@ -201,6 +201,7 @@ static int check_rest(struct client_opts *o, char *error)
 {
     const char *json_stdout =
         o->json != NULL && o->json[0] == '-' && o->json[1] == '\0' ? o->json : NULL;
+    char given[UNITS_TEXT_BYTES];
 
     if (!o->raw && o->output == NULL && (was_given("raw-full") || was_given("sample")))
         return REFUSE("--%s: requires --raw or --output",
@@ -212,8 +213,8 @@ static int check_rest(struct client_opts *o, char *error)
         !client_opts_has_schedule(o))
         return REFUSE("--warmup: requires --rate, --interval or a schedule");
     if (o->stats_interval_ns > 0 && o->stats_interval_ns < OPTIONS_MIN_STATS_NS)
-        return REFUSE("--stats-interval: invalid value '%" PRIu64 "ns': " OPTIONS_STATS_ACCEPTED,
-                      o->stats_interval_ns);
+        return REFUSE("--stats-interval: invalid value '%s': " OPTIONS_STATS_ACCEPTED,
+                      units_write_duration(given, o->stats_interval_ns));
     if (was_given("duration") && o->duration_ns == 0)
         return REFUSE("--duration: invalid value '0': expected a time greater than 0");
     if (json_stdout != NULL && o->raw && o->output == NULL)

@@ -3,6 +3,7 @@
 #include "server/opts.h"
 
 #include "base/endpoint.h"
+#include "base/units.h"
 #include "config/options_config.h"
 #include "config/options_conflict.h"
 #include "config/options_rows.h"
@@ -11,7 +12,6 @@
 #include "protocol/push_message.h"
 #include "server/config.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 #define FIELD(name) offsetof(struct server_opts, name)
@@ -140,11 +140,13 @@ static int check_push(const struct server_opts *o, char *error)
 
 static int check_stats(const struct server_opts *o, char *error)
 {
+    char given[UNITS_TEXT_BYTES];
+
     if (o->stats_interval_ns == 0 || o->stats_interval_ns >= OPTIONS_MIN_STATS_NS)
         return 0;
     snprintf(error, OPTIONS_ERROR_BYTES,
-             "--stats-interval: invalid value '%" PRIu64 "ns': " OPTIONS_STATS_ACCEPTED,
-             o->stats_interval_ns);
+             "--stats-interval: invalid value '%s': " OPTIONS_STATS_ACCEPTED,
+             units_write_duration(given, o->stats_interval_ns));
     return -1;
 }
 
