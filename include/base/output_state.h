@@ -17,6 +17,7 @@ struct output {
     int fd;             /* under the stream; -1: not open, or a file to be replaced */
     int error;          /* errno of the first failed write, 0: none */
     bool is_incomplete; /* lines were lost before output_reopen(), which said so */
+    bool said_lost;     /* output_say_lost() has */
     bool is_document;
     struct replacement *replacement; /* NULL: written in place */
     struct backlog backlog;          /* put, but not yet written */

@@ -34,8 +34,12 @@ int client_outputs_open_json(struct client_outputs *out, const struct client_opt
 /* Writes the header of the log when the run begins.  Returns 0, or -1 after one line on stderr. */
 int client_outputs_begin_hlog(struct client_outputs *out);
 
+/* Says which of those that are written during the run cannot be written, once for each.  rows: the
+ * writer of the rows; NULL: none. */
+void client_outputs_look(struct client_outputs *out, const struct rows *rows);
+
 /* Continues outputs that are written during the run in new files of the same names, also those that
- * failed.  Files written at the end stay open.  rows: the writer of the rows; NULL: none. */
+ * failed.  Files written at the end stay open.  rows: as above. */
 void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o,
                            struct rows *rows);
 

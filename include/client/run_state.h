@@ -39,6 +39,7 @@ struct client_run_settings {
     FILE *connections;           /* connection rows at the end; NULL: none */
     struct output *interval_log; /* with its header written; NULL: none */
     void (*reopen)(void *arg);   /* on SIGHUP: reopens files that are written during the run */
+    void (*look)(void *arg);     /* every second: looks whether they can be written */
     void *arg;
     struct control_socket *control; /* control port; NULL: none */
     const struct control_token *control_token;

@@ -41,7 +41,6 @@ struct server {
     struct server_control control;
     struct output json, connections;
     struct server_listing listing; /* --connections-out */
-    bool rows_are_lost;            /* of the listing, and it has been said */
     bool stderr_is_terminal;
 };
 

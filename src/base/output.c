@@ -230,11 +230,21 @@ void output_fail(struct output *o, int error)
     o->error = error;
 }
 
+void output_say_lost(struct output *o, int error, const char *what)
+{
+    if (error == 0 || o->said_lost)
+        return;
+    o->said_lost = true;
+    log_error("--%s: cannot write '%s': %s; %s are lost%s", o->option, o->name, strerror(error),
+              what, output_is_named_stdout(o) ? "" : " until SIGHUP");
+}
+
 void output_reopen(struct output *o, const char *head)
 {
     if (o->fd < 0 || output_is_named_stdout(o)) /* not open, or a file that is replaced anyway */
         return;
     (void)fflush(o->stream);
+    o->said_lost = false;
     if (o->error != 0) {
         (void)log_failure(o, o->error);
         forget_failure(o);

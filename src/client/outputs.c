@@ -49,6 +49,13 @@ int client_outputs_begin(struct client_outputs *out)
     return 0;
 }
 
+void client_outputs_look(struct client_outputs *out, const struct rows *rows)
+{
+    if (rows != NULL)
+        output_say_lost(&out->rows, rows_error(rows), "rows");
+    output_say_lost(&out->hlog, out->hlog.error, "intervals");
+}
+
 static void reopen_rows(struct output *o, struct rows *rows)
 {
     const bool is_rotated = rows != NULL && output_is_rotated(o);

@@ -151,6 +151,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     host_counters_watch_memory(&r->result->host_before);
+    if (r->settings->look != NULL)
+        r->settings->look(r->settings->arg);
     if (r->started && !r->closing)
         client_intervals_tick(&r->intervals, clock_now_ns());
 }

@@ -117,6 +117,13 @@ static void reopen_outputs(void *arg)
     client_outputs_reopen(&s->outputs, &s->opts, s->plan.config.rows);
 }
 
+static void look_at_outputs(void *arg)
+{
+    struct client_session *s = arg;
+
+    client_outputs_look(&s->outputs, s->plan.config.rows);
+}
+
 /* Opens the control port, and reads the servers' counters. */
 static int open_control(struct client_session *s)
 {
@@ -232,6 +239,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         .connections = s->outputs.connections.stream,
         .interval_log = s->outputs.hlog.stream != NULL ? &s->outputs.hlog : NULL,
         .reopen = reopen_outputs,
+        .look = look_at_outputs,
         .arg = s,
         .control = s->opts.control != NULL ? &s->control : NULL,
         .control_token = &s->token,

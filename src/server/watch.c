@@ -48,7 +48,6 @@ static void look_for_pressure(struct server *s)
     host_counters_watch_memory(&s->result.before);
 }
 
-/* Says at once that writing has failed.  SIGHUP makes it try again, except stdout. */
 static void put_rows(struct server *s)
 {
     struct output *out = &s->connections;
@@ -57,10 +56,7 @@ static void put_rows(struct server *s)
         return;
     if (output_put_rest(out))
         server_listing_put(&s->listing, out);
-    if (out->error != 0 && !s->rows_are_lost)
-        log_error("--connections-out: cannot write '%s': %s; rows are lost%s", out->name,
-                  strerror(out->error), output_is_named_stdout(out) ? "" : " until SIGHUP");
-    s->rows_are_lost = out->error != 0;
+    output_say_lost(out, out->error, "rows");
 }
 
 /* Logs when connections are first refused because memory is short, and when they are accepted
@@ -170,7 +166,6 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
     }
     output_reopen(&s->json, NULL);
     output_reopen(&s->connections, SERVER_LISTING_HEADER);
-    s->rows_are_lost = false;
 }
 
 static void on_snapshot(evutil_socket_t number, short what, void *arg)

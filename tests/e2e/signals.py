@@ -215,14 +215,15 @@ def test_rows_resume_after_a_full_disk():
                             prefix=with_little_room(n_limit))
             wait_for(lambda: has_failed_to_write(client.process), "a full disk")
             check_equal(os.path.getsize(path), n_limit, "size, with a row that is cut off or not")
+            words = f"--output: cannot write '{path}': File too large; rows are lost until SIGHUP\n"
+            wait_for(lambda: words in client.stderr(), "its words")
             make_room(client.process)
             if rotates:
                 parts = [rotate(client, path, 1), path]
             else:
                 client.process.send_signal(signal.SIGHUP)
                 parts = [path]
-            with stall_may_spoil():  # not before it knows that the disk is full
-                wait_for_client(client, lambda: has_bytes(path, 10000 if rotates else n_limit + 10000), "rows")
+            wait_for_client(client, lambda: has_bytes(path, 10000 if rotates else n_limit + 10000), "rows")
             client.process.send_signal(signal.SIGINT)
             r = client.wait()
         check_conservation(r)
@@ -232,6 +233,22 @@ def test_rows_resume_after_a_full_disk():
         check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows written, rows missing")
         check(output["dropped_rows"] > 0 and "output-lost" in r.json["reasons"], f"{output}, {r.json['reasons']}")
         check("missing: File too large" in r.err, "the summary says why")
+        check_equal(r.err.count(words), 1, "said once")
+
+
+def test_client_says_at_once_that_intervals_are_lost_until_sighup():
+    path = temp_path("intervals.hlog")
+    with Server() as server:
+        client = Client("-c", 7, "-r", 1000, "--hlog", path, f"127.0.0.1:{server.port}", prefix=with_little_room(1000))
+        words = f"--hlog: cannot write '{path}': File too large; intervals are lost until SIGHUP\n"
+        wait_for(lambda: words in client.stderr(), "its words")
+        make_room(client.process)
+        rotate(client, path, 1)
+        wait_for_client(client, lambda: has_bytes(path, 1001), "intervals")
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    check_equal(r.err.count(words), 1, "said once")
 
 
 def test_client_snapshot_is_its_progress_line():
