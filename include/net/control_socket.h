@@ -21,8 +21,8 @@ struct control_token {
 };
 
 /* Reads the first line of a file that only its owner can access: CONTROL_TOKEN_MIN to _MAX
- * characters from '!' to '~'.  Returns 0, or -1 with one line in error
- * (CONTROL_SOCKET_ERROR_BYTES). */
+ * characters from '!' to '~', with or without a byte order mark (UTF-8) before them and CR after
+ * them.  Returns 0, or -1 with one line in error (CONTROL_SOCKET_ERROR_BYTES). */
 int control_token_read(struct control_token *token, const char *file, char *error);
 
 /* Resolves "ADDRESS:PORT" or "unix:PATH" (AF_UNIX).  An address to connect to, not to listen on, is

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/inputs.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "net/patience.h"
 #include "net/sock.h"
 #include "net/sock_resolve.h"
@@ -41,9 +42,18 @@ static bool is_token(const char *text)
     return n >= CONTROL_TOKEN_MIN && n <= CONTROL_TOKEN_MAX;
 }
 
+/* What follows a byte order mark, if there is one. */
+static const char *after_mark(const char *line)
+{
+    const size_t n_mark = strlen(UTF8_BYTE_ORDER_MARK);
+
+    return strncmp(line, UTF8_BYTE_ORDER_MARK, n_mark) == 0 ? line + n_mark : line;
+}
+
 int control_token_read(struct control_token *token, const char *file, char *error)
 {
-    char line[CONTROL_TOKEN_MAX + 2] = "";
+    char line[sizeof UTF8_BYTE_ORDER_MARK + CONTROL_TOKEN_MAX + 1] = "";
+    const char *text;
     struct stat about;
     FILE *in = fopen(file, "re");
     bool read, is_private;
@@ -57,10 +67,11 @@ int control_token_read(struct control_token *token, const char *file, char *erro
     if (!is_private)
         return REFUSE("'%.200s' is accessible by other users: expected mode 600 (chmod 600)", file);
     line[strcspn(line, "\r\n")] = '\0';
-    if (!read || !is_token(line))
+    text = after_mark(line);
+    if (!read || !is_token(text))
         return REFUSE("no token in '%.200s': expected a line of %d to %d printable characters",
                       file, CONTROL_TOKEN_MIN, CONTROL_TOKEN_MAX);
-    memcpy(token->text, line, strlen(line) + 1);
+    memcpy(token->text, text, strlen(text) + 1);
     return 0;
 }
 

@@ -2,6 +2,7 @@
  * test_control_socket: who gets a control port. */
 #include "net/control_socket.h"
 
+#include "base/utf8.h"
 #include "directory_steps.h"
 
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,10 +93,54 @@ static void one_of_several_programs_listens(void **state)
     }
 }
 
+/* Reads a file with a token of n characters between these.  Returns what control_token_read() does.
+ */
+static int read_token(const char *before, size_t n, const char *after)
+{
+    char path[sizeof directory + 8], text[CONTROL_TOKEN_MAX + 2], error[CONTROL_SOCKET_ERROR_BYTES];
+    struct control_token token;
+    FILE *file;
+    int failed;
+
+    snprintf(path, sizeof path, "%s/token", directory);
+    memset(text, 'x', n);
+    text[n] = '\0';
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fchmod(fileno(file), 0600), 0);
+    fprintf(file, "%s%s%s", before, text, after);
+    assert_int_equal(fclose(file), 0);
+    failed = control_token_read(&token, path, error);
+    unlink(path);
+    if (failed)
+        assert_non_null(strstr(error, "expected a line of"));
+    else
+        assert_string_equal(token.text, text);
+    return failed;
+}
+
+static void token_may_be_from_an_editor_on_windows(void **state)
+{
+    static const char *const before[] = {"", UTF8_BYTE_ORDER_MARK}, *const after[] = {"\n", "\r\n"};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const char *mark = before[i % 2], *end = after[i / 2];
+
+        assert_int_equal(read_token(mark, CONTROL_TOKEN_MIN, end), 0);
+        assert_int_equal(read_token(mark, CONTROL_TOKEN_MAX, end), 0);
+        /* the controls */
+        assert_int_equal(read_token(mark, CONTROL_TOKEN_MIN - 1, end), -1);
+        assert_int_equal(read_token(mark, CONTROL_TOKEN_MAX + 1, end), -1);
+    }
+    assert_int_equal(read_token(UTF8_BYTE_ORDER_MARK UTF8_BYTE_ORDER_MARK, 20, "\n"), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_several_programs_listens),
+        cmocka_unit_test(token_may_be_from_an_editor_on_windows),
     };
 
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
