@@ -13,15 +13,18 @@
 #include <stdbool.h>
 
 struct client_page {
+    const char *name; /* of the page, in messages */
     char tcpreport[PATH_MAX];
     char directory[PATH_MAX]; /* "": none */
     char log[PATH_MAX];       /* the histogram log to write during the run; "": none */
 };
 
 /* Finds the programs, so that a page that cannot be drawn is refused before the run, and creates
- * the directory.  hlog and connections: files of these options, or NULL; refused if they cannot be
- * read again: "-" and pipes.  Returns 0, or -1 after one line on stderr. */
-int client_page_prepare(struct client_page *p, const char *hlog, const char *connections);
+ * the directory.  page, which is borrowed, hlog and connections: files of --report, --hlog and
+ * --connections-out, the last two NULL without the option; refused if they cannot be read again:
+ * "-" and pipes.  Returns 0, or -1 after one line on stderr. */
+int client_page_prepare(struct client_page *p, const char *page, const char *hlog,
+                        const char *connections);
 
 /* Writes the page to fd, after the log and the connections have been written and closed.
  * was_requested: a request to stop (base/shutdown.h) has ended the run; without that, a request

@@ -105,8 +105,10 @@ static int make_directory(struct client_page *p)
     return -1;
 }
 
-int client_page_prepare(struct client_page *p, const char *hlog, const char *connections)
+int client_page_prepare(struct client_page *p, const char *page, const char *hlog,
+                        const char *connections)
 {
+    p->name = page;
     if (find_tcpreport(p->tcpreport) != 0)
         return -1;
     if (!is_in_path("gnuplot"))
@@ -213,7 +215,7 @@ static int run_tcpreport(const struct client_page *p, int fd, bool was_requested
     if (await(pid, was_requested, &status) != 0)
         return log_error("--report: cannot wait for tcpreport: %s", strerror(errno));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return log_error("--report: tcpreport failed");
+        return log_error("--report: could not write '%s': tcpreport failed", p->name);
     return 0;
 }
 

@@ -164,7 +164,7 @@ static int open_page(struct client_session *s)
 
     if (o->report == NULL)
         return 0;
-    if (client_page_prepare(&s->page, o->hlog, o->connections_out) != 0)
+    if (client_page_prepare(&s->page, o->report, o->hlog, o->connections_out) != 0)
         return -1;
     s->outputs.hlog_name = s->page.log[0] != '\0' ? s->page.log : NULL;
     return 0;

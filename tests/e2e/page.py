@@ -164,7 +164,7 @@ def test_failure_of_tcpreport_keeps_the_old_page():
             check_equal((r.returncode in (0, 3), place.text()), (True, "<html>\n"), r.stderr)
         else:
             check_equal((r.returncode, place.text()), (3, "old"), r.stderr)
-            check(words in r.stderr, r.stderr)
+            check(f"--report: could not write '{place.page}': {words}" in r.stderr, r.stderr)
 
 
 if __name__ == "__main__":

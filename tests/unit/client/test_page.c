@@ -29,7 +29,7 @@ static void write_tcpreport(struct client_page *p, const char *commands)
 /* Returns what client_page_write() does. */
 static int write_page(struct made_up *m, const char *commands, bool was_requested)
 {
-    struct client_page p = {.directory = ""};
+    struct client_page p = {.name = "page.html", .directory = ""};
     const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     int failed;
 
