@@ -11,6 +11,10 @@
 /* Whether connections waited for answers, and none ever got one. */
 bool diagnosis_silence_never_answered(const struct diagnosis_input *in);
 
+/* Connections that the server closed or reset at ports that never answered, while all others were
+ * answered. */
+uint64_t diagnosis_silence_closed(const struct diagnosis_input *in);
+
 /* Each adds at most one line; only the first does if nobody ever answered. */
 void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in);

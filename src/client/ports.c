@@ -21,6 +21,16 @@ static struct class_tally tally_of(const struct client_config *config,
     return all;
 }
 
+/* Whether connections of these classes waited for an answer. */
+static bool wait_for_answers(const struct client_config *config, const struct class_tally *t)
+{
+    uint64_t n_sent = 0;
+
+    for (int purpose = 0; purpose < TALLY_N_CLASSES; purpose++)
+        n_sent += tally_get(&t->queries[purpose].sent);
+    return config->prove || config->listens || n_sent > 0;
+}
+
 /* The first one of n. */
 static void say_others(char text[CLIENT_PORTS_BYTES], unsigned n)
 {
@@ -46,7 +56,7 @@ struct client_ports client_ports_find(const struct client_config *config,
         if (tally_get(&t.refused) > 0 && n_refusing++ == 0)
             sock_format(p.refusing, servers[i]);
         n_answering += n_proven == n_connected;
-        if (n_connected > 0 && n_proven == 0 && n_silent++ == 0)
+        if (n_connected > 0 && n_proven == 0 && wait_for_answers(config, &t) && n_silent++ == 0)
             sock_format(p.silent, servers[i]);
     }
     say_others(p.refusing, n_refusing);

@@ -130,8 +130,8 @@ static bool accepts_no_more(const struct diagnosis_input *in)
  * Whether the server still accepts connections tells it from a server that has ended. */
 void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    const uint64_t n =
-        diagnosis_line_count(in, REASON_RESET) + diagnosis_line_count(in, REASON_PEER);
+    const uint64_t n = diagnosis_line_count(in, REASON_RESET) +
+                       diagnosis_line_count(in, REASON_PEER) - diagnosis_silence_closed(in);
 
     if (n == 0 || diagnosis_silence_never_answered(in))
         return;

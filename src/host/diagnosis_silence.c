@@ -122,16 +122,36 @@ static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
                        "omit --prove yes: over UDP a query or its answer may be lost");
 }
 
-static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
+uint64_t diagnosis_silence_closed(const struct diagnosis_input *in)
 {
-    struct diagnosis_line *line = diagnosis_line_add(d, "nobody answers", n);
+    const uint64_t n_ended =
+        diagnosis_line_count(in, REASON_RESET) + diagnosis_line_count(in, REASON_PEER);
 
-    diagnosis_line_say(line->evidence, "no connection to %s ever got an answer; all others did",
-                       in->silent);
-    diagnosis_line_say(line->remedy, "%s",
-                       in->over_udp ? "the server there hangs, or a firewall drops the datagrams"
-                                    : "usually the server there speaks another --protocol, expects "
-                                      "TLS (tls=yes), hangs, or is a proxy whose backend is down");
+    return in->silent != NULL ? n_ended - in->losses->idle.count : 0;
+}
+
+static const char *silent_port_remedy(const struct diagnosis_input *in, bool are_closed)
+{
+    if (in->over_udp)
+        return "the server there hangs, or a firewall drops the datagrams";
+    if (are_closed)
+        return "usually only one side uses TLS (tls=yes), the server there speaks another "
+               "--protocol, it has reached a limit, or it is a proxy whose backend is down";
+    return "usually the server there speaks another --protocol, expects TLS (tls=yes), hangs, or "
+           "is a proxy whose backend is down";
+}
+
+static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input *in,
+                              uint64_t n_half_open, uint64_t n_closed)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "nobody answers", n_half_open + n_closed);
+    char how[64] = "", n[UNITS_TEXT_BYTES];
+
+    if (n_closed > 0)
+        snprintf(how, sizeof how, " (%s closed or reset)", units_format_count(n, n_closed));
+    diagnosis_line_say(line->evidence, "no connection to %s ever got an answer%s; all others did",
+                       in->silent, how);
+    diagnosis_line_say(line->remedy, "%s", silent_port_remedy(in, n_closed > n_half_open));
 }
 
 /* Returns how many live connections never answered their queries, although others do: with proofs
@@ -148,13 +168,14 @@ static uint64_t count_never_accepted(const struct diagnosis_input *in)
 void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n_half_open = in->half_open + count_never_accepted(in);
+    const uint64_t n_closed = diagnosis_silence_closed(in);
     char n[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
-    if (n_half_open == 0 || diagnosis_silence_never_answered(in))
+    if (n_half_open + n_closed == 0 || diagnosis_silence_never_answered(in))
         return;
     if (in->silent != NULL) {
-        blame_silent_port(d, in, n_half_open);
+        blame_silent_port(d, in, n_half_open, n_closed);
         return;
     }
     if (in->over_udp) {

@@ -294,6 +294,21 @@ def test_a_port_that_answers_nothing_is_not_taken_for_a_full_one():
         check_equal(lines, [("nobody answers", 10, says)], "limiting factors")
 
 
+def test_a_port_that_closes_before_an_answer_is_named():
+    """Its server has as many connections as it may."""
+    server, other = Server(), Server("--max-connections", 1)
+    with socket.create_connection(("127.0.0.1", other.port)) as only:
+        only.sendall(b"\0\2hi")
+        check_equal(only.recv(4, socket.MSG_WAITALL), b"\0\2hi", "the one that is served")
+        r = run_classes(server.port, "-t", 1, "-i", "100ms", connections=20, classes=(
+            "name=good,share=50%", f"name=bad,share=50%,port={other.port}"))
+    check_classes(r)
+    lines = [(line["limit"], line["connections"], line["evidence"]) for line in r.json["diagnosis"]]
+    says = f"no connection to 127.0.0.1:{other.port} ever got an answer (10 closed or reset); all others did"
+    with stall_may_spoil():  # an answer may come after the timeout
+        check_equal(lines, [("nobody answers", 10, says)], "limiting factors")
+
+
 def test_a_class_that_cannot_connect_does_not_take_queries_from_others():
     server, nobody = Server(), Server(port=free_port())
     nobody.stop()

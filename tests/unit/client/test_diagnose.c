@@ -45,13 +45,11 @@ static void the_ports_that_refused_are_named(void **state)
     assert_non_null(strstr(line->remedy, "--class"));
 }
 
-/* Three connections to each of two ports. */
-static void a_port_that_never_answered_is_named(void **state)
+/* Three connections to each of two ports, of which only the first answers. */
+static void connect_to_two_ports(struct made_up *m)
 {
     static struct client_class classes[2];
-    struct made_up *m = *state;
     struct client_result *r = &m->result;
-    const struct diagnosis_line *line = r->diagnosis.lines;
 
     for (uint16_t k = 0; k < 2; k++) {
         classes[k].target.ss.ss_family = AF_INET;
@@ -60,9 +58,19 @@ static void a_port_that_never_answered_is_named(void **state)
     }
     m->plan.config.classes = classes;
     m->plan.config.n_classes = 2;
+    m->plan.config.prove = true;
     tally_add(&r->class_tallies[0].proven, 3);
     tally_add(&r->tally.connections.connected, 6);
     tally_add(&r->tally.connections.proven, 3);
+}
+
+static void a_port_that_never_answered_is_named(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    connect_to_two_ports(m);
     r->connections_half_open = 3;
     r->connections_live = N_CONNECTIONS - 3;
     client_diagnose(r, &m->plan, true);
@@ -74,6 +82,51 @@ static void a_port_that_never_answered_is_named(void **state)
     tally_add(&r->class_tallies[0].connected, 1); /* neither was one to the other port */
     client_diagnose(r, &m->plan, true);
     assert_string_equal(line->limit, "the server's accept queue or connection limit");
+}
+
+static void a_port_that_closes_before_an_answer_is_named(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    connect_to_two_ports(m);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 2);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_RESET], 1);
+    r->connections_live = N_CONNECTIONS - 3;
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 1);
+    assert_string_equal(line->limit, "nobody answers");
+    assert_int_equal(line->connections, 3);
+    assert_string_equal(line->evidence, "no connection to 0.0.0.0:4243 ever got an answer (3 "
+                                        "closed or reset); all others did");
+    m->plan.config.prove = false; /* it was asked nothing */
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's limits");
+    tally_add(&r->class_tallies[1].queries[TALLY_MEASURED].sent, 1);
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "nobody answers");
+}
+
+/* Of the other port, two connections are closed when idle. */
+static void what_other_ports_closed_is_not_put_down_to_the_silent_one(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *lines = r->diagnosis.lines;
+
+    connect_to_two_ports(m);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 3);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 2);
+    for (int i = 0; i < 2; i++)
+        losses_add(&r->losses, 7000 * MS, 2000 * MS);
+    r->connections_live = N_CONNECTIONS - 5;
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 2);
+    assert_string_equal(lines[0].limit, "nobody answers");
+    assert_int_equal(lines[0].connections, 3);
+    assert_string_equal(lines[1].limit, "the server's idle timeout");
+    assert_int_equal(lines[1].connections, 2);
 }
 
 /* A connection is missing between the end of one and the start of its replacement. */
@@ -160,6 +213,8 @@ int main(void)
         TEST(missing_connections_are_diagnosed),
         TEST(the_ports_that_refused_are_named),
         TEST(a_port_that_never_answered_is_named),
+        TEST(a_port_that_closes_before_an_answer_is_named),
+        TEST(what_other_ports_closed_is_not_put_down_to_the_silent_one),
         TEST(a_server_that_some_classes_use_without_tls_is_not_said_to_lack_it),
         TEST(connections_that_follow_one_another_are_not_missing),
         TEST(the_advice_fits_how_the_run_opens_connections),
