@@ -2,7 +2,8 @@
  * server_cost: what the watched server paid per connection and per query, from samples.  Pure.
  *
  * Bytes per connection are the slope of memory over the number of connections, over the ramp: the
- * samples until the load began or, if most connections came later, all samples.  CPU per query is
+ * samples until the load began or, if most connections came later, all samples; unknown if their
+ * number grew by less than SERVER_COST_LEAST_CONNECTIONS.  CPU per query is
  * the growth of CPU time over the growth of queries sent, between the first and the last sample
  * under load. */
 #ifndef TCPSCALER_MEASURE_SERVER_COST_H
@@ -15,6 +16,10 @@
 #include <stdint.h>
 
 #define SERVER_COST_NAME_BYTES 160
+
+/* Memory comes in pages of 4 KiB or more, and any program allocates some meanwhile: what fewer
+ * connections took is unknown. */
+#define SERVER_COST_LEAST_CONNECTIONS 100u
 
 /* Where the user memory is from: id, name.  The first that has a slope is used, but RSS before a
  * PSS of few samples for a single process.  From Linux 6.2 to 6.15, RSS may be wrong by some 100

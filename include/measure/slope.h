@@ -29,7 +29,8 @@ struct slope_points {
 
 void slope_add(struct slope_points *points, double x, double y);
 
-/* No slope if fewer than 2 different x. */
-struct slope slope_of(const struct slope_points *points);
+/* No slope if fewer than 2 different x.  Each y is known to a multiple of step (0: exactly), which
+ * adds an error of step / sqrt(12), even where the points are on a line. */
+struct slope slope_of(const struct slope_points *points, double step);
 
 #endif

@@ -21,17 +21,17 @@ static bool is_known(const struct watch_sample *sample, enum watch_figure figure
 
 /* --- memory --- */
 
-enum { FEWEST_PSS_SAMPLES = 5 };
+enum { FEWEST_PSS_SAMPLES = 5, PAGE_BYTES = 4096 };
 
-/* The growth of connections over the first n samples. */
-static uint64_t span_of(const struct watch_series *s, size_t n)
+/* The growth of connections over those of the first n samples in which a figure is known. */
+static uint64_t span_of(const struct watch_series *s, size_t n, enum watch_figure figure)
 {
     uint64_t least = WATCH_UNKNOWN, most = 0;
 
     for (size_t i = 0; i < n; i++) {
         const uint64_t connections = s->items[i].at[WATCH_CONNECTIONS];
 
-        if (connections == WATCH_UNKNOWN)
+        if (connections == WATCH_UNKNOWN || !is_known(&s->items[i], figure))
             continue;
         least = connections < least ? connections : least;
         most = connections > most ? connections : most;
@@ -46,18 +46,19 @@ static size_t ramp_of(const struct watch_series *s, uint64_t begin_ns)
 
     while (n < s->n && s->items[n].at[WATCH_EPOCH_NS] <= begin_ns)
         n++;
-    return 2 * span_of(s, n) < span_of(s, s->n) ? s->n : n;
+    return 2 * span_of(s, n, WATCH_CONNECTIONS) < span_of(s, s->n, WATCH_CONNECTIONS) ? s->n : n;
 }
 
 static struct slope slope_over(const struct watch_series *s, size_t n, enum watch_figure figure)
 {
+    const bool are_many = span_of(s, n, figure) >= SERVER_COST_LEAST_CONNECTIONS;
     struct slope_points points = {0};
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; are_many && i < n; i++)
         if (is_known(&s->items[i], WATCH_CONNECTIONS) && is_known(&s->items[i], figure))
             slope_add(&points, (double)s->items[i].at[WATCH_CONNECTIONS],
                       (double)s->items[i].at[figure]);
-    return slope_of(&points);
+    return slope_of(&points, PAGE_BYTES);
 }
 
 static void compute_memory(struct server_cost *c, const struct watch_series *s, size_t n)

@@ -47,6 +47,11 @@ static void print_memory(FILE *out, const struct server_cost *c)
     if (c->kernel.n > 0)
         fprintf(out, "             %s of kernel memory (cgroup) per connection\n",
                 server_cost_slope_text(text, &c->kernel));
+    else if (c->user.n == 0)
+        fprintf(out,
+                "             memory per connection unknown: needs samples taken while at least %u "
+                "connections open\n",
+                SERVER_COST_LEAST_CONNECTIONS);
     else
         fputs("             kernel memory unknown: needs a control group of the server's own\n",
               out);

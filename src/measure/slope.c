@@ -21,7 +21,7 @@ void slope_add(struct slope_points *p, double x, double y)
     p->yy += y * y;
 }
 
-struct slope slope_of(const struct slope_points *p)
+struct slope slope_of(const struct slope_points *p, double step)
 {
     const double n = (double)p->n;
     const double sxx = p->n == 0 ? 0 : p->xx - p->x * p->x / n;
@@ -35,7 +35,8 @@ struct slope slope_of(const struct slope_points *p)
         return (struct slope){.per_x = NAN, .low = NAN, .high = NAN};
     if (p->n < 3)
         return s;
-    error = student_t(SLOPE_RISK, p->n - 2) * sqrt(fmax(0, syy - s.per_x * sxy) / (n - 2) / sxx);
+    error = student_t(SLOPE_RISK, p->n - 2) *
+            sqrt(fmax(step * step / 12, (syy - s.per_x * sxy) / (n - 2)) / sxx);
     s.low = s.per_x - error;
     s.high = s.per_x + error;
     return s;

@@ -59,7 +59,7 @@ def real_results():
                                      "--warmup", "100ms", "127.0.0.1").json
         results["search"] = run_client(*to_server, "-c", 5, "--find", "rate", "--find-range", "50-100", "--slo",
                                        "p50<100ms", "--find-time", "8s", "127.0.0.1").json
-        results["watched"] = run_client(*to_server, "-c", 20, "-r", 500, "-t", "2500ms", "--watch", server.pid, "127.0.0.1").json
+        results["watched"] = run_client(*to_server, "-c", 200, "-r", 500, "-t", "2500ms", "--watch", server.pid, "127.0.0.1").json
         results["sweep"] = run_client(*to_server, "--protocol", "echo", "--find", "rate", "--find-range", "50-100", "--sweep",
                                       "size=64,1k", "--find-time", "4s", "127.0.0.1").json
         results["arrivals"] = run_client(*to_server, "-c", 50, "-n", 5000, "--connect-arrival", "constant", "-t", "200ms",

@@ -114,6 +114,48 @@ static void connections_that_come_under_load_count_too(void **state)
     watch_series_free(&s);
 }
 
+/* Of 99 connections, and of 100. */
+static void few_connections_say_nothing_of_memory(void **state)
+{
+    struct watch_series s;
+    struct server_cost c;
+
+    (void)state;
+    fill(&s, 1);
+    for (size_t i = 0; i < s.n; i++)
+        s.items[i].at[WATCH_CONNECTIONS] = s.items[i].at[WATCH_CONNECTIONS] * 99 / 10000 + 7;
+    c = cost_of(&s, BEGIN_NS);
+    assert_int_equal(c.user.n + c.kernel.n, 0);
+    assert_int_equal(c.user_source, SERVER_COST_NONE);
+    assert_true(isnan(c.user.per_x) && isnan(c.kernel.low));
+    assert_true(!isnan(c.user_ns)); /* CPU time does not depend on them */
+    for (size_t i = 10; i < s.n; i++)
+        s.items[i].at[WATCH_CONNECTIONS]++;
+    c = cost_of(&s, BEGIN_NS);
+    assert_int_equal(c.user.n, 11);
+    assert_int_equal(c.kernel.n, 11);
+    s.items[0].at[WATCH_RSS_BYTES] =
+        WATCH_UNKNOWN; /* the growth that counts is where it is known */
+    c = cost_of(&s, BEGIN_NS);
+    assert_int_equal(c.user.n, 0);
+    assert_int_equal(c.kernel.n, 11);
+    watch_series_free(&s);
+}
+
+/* All memory of the server is on one line. */
+static void the_interval_allows_for_pages(void **state)
+{
+    struct watch_series s;
+    struct server_cost c;
+
+    (void)state;
+    fill(&s, 1);
+    c = cost_of(&s, BEGIN_NS);
+    assert_true(c.user.low < USER_BYTES - 0.1 && USER_BYTES + 0.1 < c.user.high);
+    assert_true(c.kernel.low < KERNEL_BYTES - 0.1 && KERNEL_BYTES + 0.1 < c.kernel.high);
+    watch_series_free(&s);
+}
+
 static void the_listen_queue_is_followed(void **state)
 {
     struct watch_series s;
@@ -163,6 +205,8 @@ int main(void)
         cmocka_unit_test(shared_memory_of_several_processes_counts_once),
         cmocka_unit_test(cpu_time_is_that_of_the_load_alone),
         cmocka_unit_test(connections_that_come_under_load_count_too),
+        cmocka_unit_test(few_connections_say_nothing_of_memory),
+        cmocka_unit_test(the_interval_allows_for_pages),
         cmocka_unit_test(the_listen_queue_is_followed),
         cmocka_unit_test(without_samples_all_is_unknown),
         cmocka_unit_test(names_are_printable),

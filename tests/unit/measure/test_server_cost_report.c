@@ -101,9 +101,24 @@ static void summary_leaves_out_what_is_unknown(void **state)
     (void)state;
     assert_string_equal(
         text, "Server cost  nsd (process 12)\n"
-              "             kernel memory unknown: needs a control group of the server's own\n"
+              "             memory per connection unknown: needs samples taken while at least "
+              "100 connections open\n"
               "             listen queue: longest seen unknown of unknown, unknown overflows, "
               "unknown drops\n");
+    free(text);
+}
+
+static void kernel_memory_may_be_unknown_alone(void **state)
+{
+    struct server_cost c = known;
+    char *text;
+
+    (void)state;
+    c.kernel.n = 0;
+    text = text_of(&c);
+    assert_has(text, " of user memory (pss) per connection\n"
+                     "             kernel memory unknown: needs a control group of the server's "
+                     "own\n");
     free(text);
 }
 
@@ -188,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_has_every_figure),
         cmocka_unit_test(summary_leaves_out_what_is_unknown),
+        cmocka_unit_test(kernel_memory_may_be_unknown_alone),
         cmocka_unit_test(memory_that_was_freed_is_negative),
         cmocka_unit_test(json_has_every_figure),
         cmocka_unit_test(json_has_null_for_what_is_unknown),
