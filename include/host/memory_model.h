@@ -20,7 +20,8 @@ struct memory_ends {
     uint64_t client_connections, server_connections;
     uint64_t client_threads, server_threads;
     bool tls;
-    bool udp; /* the client's connections are UDP sockets */
+    bool udp;            /* the client's connections are UDP sockets */
+    bool counts_sources; /* the server limits connections per source */
 };
 
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);

@@ -36,11 +36,15 @@ static const uint64_t program_bytes = 1500000;
  * tcpserver (tests/e2e/memory.py). */
 static const uint64_t tls_bytes[2] = {20000, 15200};
 
+/* An entry and its buckets, at most: server/source_limit.h. */
+static const uint64_t source_bytes = 24;
+
 static uint64_t connection_bytes(enum end end, enum memory_account account,
                                  const struct memory_ends *ends)
 {
     return (ends->udp ? udp_kernel_bytes[account] : kernel_bytes[account][end]) + user_bytes[end] +
-           (ends->tls ? tls_bytes[end] : 0);
+           (ends->tls ? tls_bytes[end] : 0) +
+           (end == SERVER && ends->counts_sources ? source_bytes : 0);
 }
 
 static uint64_t end_bytes(enum end end, enum memory_account account, uint64_t n, uint64_t n_threads,

@@ -3,6 +3,7 @@
 #include "server/plan.h"
 
 #include "base/log.h"
+#include "base/units.h"
 #include "host/preflight_memory.h"
 #include "host/preflight_threads.h"
 #include "host/process_limits.h"
@@ -104,29 +105,32 @@ static uint32_t threads_of(const struct server_plan *plan, uint64_t n_connection
                : plan->n_workers;
 }
 
-static bool fits_memory(const struct server_plan *plan, uint64_t n_connections)
+static bool fits_memory(const struct server_plan *plan, const struct server_opts *o,
+                        const struct host_limits *host, uint64_t n_connections)
 {
     const struct memory_ends ends = {.server_connections = n_connections,
                                      .server_threads = threads_of(plan, n_connections),
-                                     .tls = plan->config.tls != NULL};
+                                     .tls = plan->config.tls != NULL,
+                                     .counts_sources = o->max_per_source > 0};
 
-    return preflight_memory_suffices(&plan->host, &ends, MEMORY_WATCH_OF_SERVER);
+    return preflight_memory_suffices(host, &ends, MEMORY_WATCH_OF_SERVER);
 }
 
-/* At most as many as fit into memory, by bisection. */
-static void fit_memory(struct server_plan *plan)
+/* As many of n as fit into the memory of a host, by bisection. */
+static uint64_t fit_memory(const struct server_plan *plan, const struct server_opts *o,
+                           const struct host_limits *host, uint64_t n)
 {
-    uint64_t least = 0, most = plan->room;
+    uint64_t least = 0;
 
-    while (least < most) {
-        const uint64_t middle = most - (most - least) / 2;
+    while (least < n) {
+        const uint64_t middle = n - (n - least) / 2;
 
-        if (fits_memory(plan, middle))
+        if (fits_memory(plan, o, host, middle))
             least = middle;
         else
-            most = middle - 1;
+            n = middle - 1;
     }
-    plan->room = least;
+    return least;
 }
 
 static int plan_tls(struct server_plan *plan, const struct server_opts *o)
@@ -189,6 +193,7 @@ static void check_limits(struct server_plan *plan, const struct server_opts *o)
         .reserved_fds = reserved_fds(plan),
         .backlog = o->backlog,
         .tls = plan->config.tls != NULL,
+        .counts_sources = o->max_per_source > 0,
     };
 
     preflight_server(&plan->preflight, &plan->host, &ask);
@@ -209,13 +214,23 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
         return -1;
     plan_threads(plan, opts);
     fit_files(plan);
-    fit_memory(plan);
+    plan->room = fit_memory(plan, opts, &plan->host, plan->room);
     check_limits(plan, opts);
     return 0;
 }
 
-/* At most as many as there are descriptors, as fit into all of the machine's memory, and as
- * --max-connections allows, plus one being accepted per thread. */
+/* As many of n as the address space holds, even if others free all of the machine's memory. */
+static uint64_t fit_address_space(const struct server_plan *plan, const struct server_opts *opts,
+                                  uint64_t n)
+{
+    struct host_limits host = plan->host;
+
+    host.memory_available_bytes = host.cgroup_available_bytes = HOST_LIMITS_UNKNOWN;
+    return fit_memory(plan, opts, &host, n);
+}
+
+/* At most as many as there are descriptors, as fit into all of the machine's memory and into the
+ * address space, and as --max-connections allows, plus one being accepted per thread. */
 static uint64_t most_connections(const struct server_plan *plan, const struct server_opts *opts)
 {
     const struct memory_ends one = {.server_connections = 1};
@@ -224,24 +239,31 @@ static uint64_t most_connections(const struct server_plan *plan, const struct se
         (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t most =
         opts->max_connections > 0 ? opts->max_connections : SERVER_OPTS_MOST_CONNECTIONS;
+    const uint64_t n =
+        least_of(most + plan->n_workers,
+                 least_of(plan->host.nofile * n_tables,
+                          memory_bytes / memory_model_connection_bytes(&one, MEMORY_OF_MACHINE)));
 
-    return least_of(most + plan->n_workers, least_of(plan->host.nofile * n_tables,
-                                                     memory_bytes / memory_model_connection_bytes(
-                                                                        &one, MEMORY_OF_MACHINE)));
+    return opts->max_connections > 0 ? n : fit_address_space(plan, opts, n);
 }
 
 int server_plan_limit_sources(struct server_plan *plan, const struct server_opts *opts)
 {
-    uint64_t secret;
+    char text[UNITS_TEXT_BYTES];
+    uint64_t secret, n;
 
     if (opts->max_per_source == 0)
         return 0;
     if (getentropy(&secret, sizeof secret) != 0)
         return log_error("--max-connections-per-source: cannot get random bytes: %s",
                          strerror(errno));
-    plan->config.source_limit =
-        source_limit_new(opts->max_per_source, (uint32_t)most_connections(plan, opts), secret);
-    return plan->config.source_limit != NULL ? 0 : log_error("out of memory");
+    n = most_connections(plan, opts);
+    plan->config.source_limit = source_limit_new(opts->max_per_source, (uint32_t)n, secret);
+    if (plan->config.source_limit == NULL)
+        return log_error("--max-connections-per-source: out of memory for the sources of %s "
+                         "connections: use a smaller --max-connections, or raise ulimit -v",
+                         units_format_count(text, n));
+    return 0;
 }
 
 void server_plan_free(struct server_plan *plan)

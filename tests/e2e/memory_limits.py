@@ -89,9 +89,9 @@ def test_plan_under_a_limit_of_address_space_says_stop():
     check("address space (bytes available)" not in plan(TCPSERVER, "-c", "1M")[1], "without a limit there is no line")
 
 
-def room_of(prefix):
+def room_of(prefix, *arguments):
     """The connections for which tcpserver says it has room, and its plan."""
-    said = json.loads(run_command([*prefix, TCPSERVER, "--plan", "--json", "-"]).stdout)
+    said = json.loads(run_command([*prefix, TCPSERVER, "--plan", "--json", "-", *map(str, arguments)]).stdout)
     return int(re.search(r"room for ([\d,]+) connections", said["title"])[1].replace(",", "")), said["plan"]
 
 
@@ -100,6 +100,38 @@ def test_server_has_room_for_what_the_address_space_holds_with_the_stacks_of_its
     under = ["sh", "-c", 'ulimit -v 60000; ulimit -n 1000; ulimit -s 8192; exec "$@"', "sh"]
     room, _ = room_of(under)
     check_between(room, 900, 7 * 1000, "at most seven stacks of 8 MiB fit, each thread with a table of 1,000")
+
+
+@plain_build_only
+def test_server_that_counts_sources_starts_in_a_small_address_space():
+    """The table of sources is as large as what the address space leaves for connections."""
+    for kib in (60000, 80000, 100000, 150000):
+        under = ["sh", "-c", f'ulimit -v {kib}; ulimit -s 8192; exec "$@"', "sh"]
+        room, counted = room_of(under), room_of(under, "--max-connections-per-source", 5)
+        check_between(counted[0], room[0] * 3 // 4, room[0], f"room with and without the table in {kib} KiB")
+        with Server("--threads", 1, "--max-connections-per-source", 5, prefix=under):
+            pass
+        with Server("--max-connections-per-source", 5, prefix=under) as server:
+            r = run_client("-p", server.port, "-c", 10, "-t", "200ms", "127.0.0.1")
+            check_equal(r.json["connections"]["live_at_end"], 5, f"live in {kib} KiB: {r.err}")
+
+
+@plain_build_only
+def test_table_of_sources_that_does_not_fit_is_named():
+    under = ["sh", "-c", 'ulimit -v 20000; exec "$@"', "sh"]
+    stops = stops_of(TCPSERVER, "-c", "2M", "--max-connections-per-source", "5", "--force", "--quiet", "0", prefix=under)
+    check_equal(len(stops), 1, f"lines: {stops}")
+    check(re.search(r"--max-connections-per-source: out of memory for the sources of [\d,]+ connections: use a smaller --max-con", stops[0]),
+          stops[0])
+
+
+@plain_build_only
+def test_plan_counts_the_table_of_sources():
+    under = ["sh", "-c", 'ulimit -v 1000000; exec "$@"', "sh"]
+    without, counted = (plan(TCPSERVER, "-c", "100k", *of_sources, prefix=under)[1]
+                        for of_sources in ((), ("--max-connections-per-source", "5")))
+    for limit in ("address space (bytes available)", "memory (bytes available)"):
+        check_equal(counted[limit]["needed"] - without[limit]["needed"], 24 * 100000, limit)
 
 
 @plain_build_only

@@ -109,7 +109,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
 
 static void server_is_sent_to_its_own_setup_script(void **state)
 {
-    const struct preflight_server ask = {10000, 2, true, 64, 4096, false};
+    const struct preflight_server ask = {10000, 2, true, 64, 4096, false, false};
     struct host_limits host = host_of_10000;
     struct preflight p;
 
@@ -159,7 +159,7 @@ static void what_is_not_known_does_not_stop(void **state)
     host.cgroup_is_v2 = false; /* a flag has no such value */
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false});
+    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false, false});
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
@@ -234,10 +234,10 @@ static void threads_of_the_server_are_limited(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 256, false});
+                     &(struct preflight_server){10000, 2, true, 64, 256, false, false});
     assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_OK);
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 3, true, 64, 256, false});
+                     &(struct preflight_server){10000, 3, true, 64, 256, false, false});
     assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_STOP);
     assert_int_equal(find(&p, "cgroup pids.max")->available, 22);
     assert_int_equal(find(&p, "cgroup pids.max")->needed, 23);
@@ -268,7 +268,7 @@ static void server_is_told_of_its_accept_queue(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 4096, false});
+                     &(struct preflight_server){10000, 2, true, 64, 4096, false, false});
     assert_int_equal(find(&p, "net.core.somaxconn")->level, PREFLIGHT_WARN);
     assert_non_null(strstr(find(&p, "net.core.somaxconn")->fix, "--backlog 256"));
     assert_int_equal(find(&p, "fs.file-max")->needed, 11128);

@@ -88,14 +88,18 @@ static void server_needs_memory_for_its_connections(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 256, false});
+                     &(struct preflight_server){10000, 2, true, 64, 256, false, false});
     assert_int_equal(find(&p, "memory (bytes available)")->needed,
                      10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
+    preflight_server(&p, &host_of_10000,
+                     &(struct preflight_server){10000, 2, true, 64, 256, false, true});
+    assert_int_equal(find(&p, "memory (bytes available)")->needed,
+                     10000ull * (4080 + 215 + 24) + 1500000 + 2 * (31000 + 40000));
 }
 
 static void without_connections_there_are_none_to_omit(void **state)
 {
-    const struct preflight_server ask = {0, 4, true, 64, 4096, false};
+    const struct preflight_server ask = {0, 4, true, 64, 4096, false, false};
     struct host_limits host = host_of_10000;
     struct preflight p;
 
