@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Up to six lines of the summary. */
+/* Up to seven lines of the summary. */
 void server_cost_report_text(FILE *out, const struct server_cost *cost);
 
 /* "1,200 B (1,180 B to 1,220 B at 95 % confidence)"; NULL: unknown. */

@@ -44,6 +44,10 @@ static void print_memory(FILE *out, const struct server_cost *c)
     if (c->user.n > 0)
         fprintf(out, "             %s of user memory (%s) per connection\n",
                 server_cost_slope_text(text, &c->user), server_cost_source_name(c->user_source));
+    if (c->user.n > 0 && (isnan(c->user.low) ? c->user.per_x : c->user.low) < 0.5)
+        fputs("             no clear growth of user memory: if the server reuses memory of earlier "
+              "connections, restart it before a run\n",
+              out);
     if (c->kernel.n > 0)
         fprintf(out, "             %s of kernel memory (cgroup) per connection\n",
                 server_cost_slope_text(text, &c->kernel));

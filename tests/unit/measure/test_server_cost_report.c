@@ -87,11 +87,37 @@ static void summary_has_every_figure(void **state)
         "Server cost  nsd (process 12)\n"
         "             1,500 B (-1,481 B to 1,521 B at 95 % confidence) of user memory (pss) per "
         "connection\n"
+        "             no clear growth of user memory: if the server reuses memory of earlier "
+        "connections, restart it before a run\n"
         "             4,200 B of kernel memory (cgroup) per connection\n"
         "             100 us of CPU time per query: 30.0 us user, 70.0 us system; 1.25 CPUs busy\n"
         "             listen queue: longest seen 7 of 4,096, 1 overflow, 2 drops\n"
         "             watched only until then: no process is left\n");
     free(text);
+}
+
+static void user_memory_without_clear_growth_may_be_reused(void **state)
+{
+    static const struct {
+        double bytes, low;
+        bool says_so;
+    } slopes[] = {{-400000, NAN, true}, {0.4, NAN, true}, {0.5, NAN, false}, {222, NAN, false},
+                  {0, -2, true},        {7, -9, true},    {7, 0.4, true},    {222, 186, false}};
+    struct server_cost c = known;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
+        char *text;
+
+        c.user.per_x = slopes[i].bytes;
+        c.user.low = slopes[i].low;
+        text = text_of(&c);
+        assert_int_equal(strstr(text, "             no clear growth of user memory: if the server "
+                                      "reuses memory of earlier connections, restart it before a "
+                                      "run\n") != NULL,
+                         slopes[i].says_so);
+        free(text);
+    }
 }
 
 static void summary_leaves_out_what_is_unknown(void **state)
@@ -202,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_has_every_figure),
+        cmocka_unit_test(user_memory_without_clear_growth_may_be_reused),
         cmocka_unit_test(summary_leaves_out_what_is_unknown),
         cmocka_unit_test(kernel_memory_may_be_unknown_alone),
         cmocka_unit_test(memory_that_was_freed_is_negative),
