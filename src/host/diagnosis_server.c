@@ -92,9 +92,9 @@ static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_i
         say_how_idle(in->losses, line, before);
     diagnosis_line_say(
         line->remedy,
-        "a limit on connections, fds or queries per connection%s: see the server's log",
-        n_answered > 0 && in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart"
-                                                                            : "");
+        "a limit on connections, fds or queries per connection%s%s: see the server's log",
+        n_answered > 0 && in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart" : "",
+        n_answered < n ? ", or a load balancer with a backend that is down" : "");
 }
 
 /* Those that were reset before they were ever answered.  What was closed without a reset may be

@@ -91,7 +91,10 @@ static void those_before_an_answer_are_told_from_the_others(void **state)
     diagnose(PHASE_RECEIVE, REASON_RESET, 807);
     assert_one("the server's limits", 807,
                "closed: 700 before an answer, 107 that had answered, idle for at least 0 ns",
-               "a limit on connections");
+               "a backend that is down");
+    diagnose(PHASE_RECEIVE, REASON_RESET, 107);
+    diagnosis_make(&d, &in);
+    assert_null(strstr(d.lines[0].remedy, "backend"));
 }
 
 static void server_that_refuses_and_server_that_ends_differ(void **state)
@@ -101,7 +104,9 @@ static void server_that_refuses_and_server_that_ends_differ(void **state)
     assert_one("nobody listens", 2, "2 of 102 connects refused: nothing listens on 192.0.2.1:4242",
                "-p");
     diagnose(PHASE_RECEIVE, REASON_PEER, 2);
-    assert_one("the server's limits", 2, "before an answer", "a limit on connections");
+    assert_one("the server's limits", 2, "before an answer",
+               "a limit on connections, fds or queries per connection, or a load balancer with a "
+               "backend that is down: see the server's log");
 }
 
 static void over_udp_a_refusal_is_an_icmp_message(void **state)
