@@ -14,6 +14,7 @@ struct client_opts_class {
     const char *share_text;
     double share;           /* parsed from it: its part of the clients */
     uint32_t n_connections; /* at least 1 */
+    bool has_load;          /* of its own: a rate or an interval */
     bool has_rate;          /* of its own, for all of its connections */
     char *text;             /* its own settings, one per line */
     char *copy;             /* what they were read from; the settings point into it */

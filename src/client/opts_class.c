@@ -121,6 +121,7 @@ static int check_load(struct client_opts_class *c, const struct options *table, 
     if (c->opts.loop == CLIENT_LOOP_CLOSED && !has_interval && !was_given("interval"))
         return REFUSE("--class: %s: --loop closed requires an interval", c->name);
     c->has_rate = has_rate;
+    c->has_load = has_interval || has_rate;
     if (has_rate)
         c->opts.interval_ns = 0;
     if (has_interval)
@@ -248,6 +249,22 @@ static int check_shares(const struct client_opts *o, char *error)
     return deal_connections(o, sum, error);
 }
 
+/* The load of the run is for the classes without one.  What a file or a profile says, classes may
+ * override. */
+static int check_load_of_run(const struct client_opts *o, char *error)
+{
+    static const char *const loads[] = {"rate", "interval"};
+
+    for (unsigned k = 0; k < o->n_classes; k++)
+        if (!o->classes[k].has_load)
+            return 0;
+    for (size_t i = 0; i < N(loads); i++)
+        if (options_given_at(client_opts_table(), loads[i]) == OPTIONS_COMMAND_LINE)
+            return REFUSE("--%s: conflicts with --class: each class has a load of its own",
+                          loads[i]);
+    return 0;
+}
+
 int client_opts_check_classes(struct client_opts *o, char *error)
 {
     if (o->class.n == 0)
@@ -259,7 +276,7 @@ int client_opts_check_classes(struct client_opts *o, char *error)
     o->n_classes = o->class.n;
     for (unsigned k = 0; k < o->n_classes; k++)
         o->reconnect |= classes[k].opts.queries_per_conn > 0;
-    if (check_shares(o, error) != 0)
+    if (check_shares(o, error) != 0 || check_load_of_run(o, error) != 0)
         return -1;
     for (unsigned k = 0; k < o->n_classes; k++) {
         o->class.items[k].name = classes[k].name;
