@@ -22,6 +22,7 @@ struct diagnosis_input {
                          * all others were; NULL: none */
     const char *protocol;
     bool over_tls, over_udp; /* all connections */
+    bool with_proxy_headers; /* each begins with a PROXY header */
     bool listens;            /* sends nothing before the server has spoken */
     uint64_t not_begun;      /* connections not attempted because nobody answered the first ones */
     const struct losses *losses;

@@ -25,6 +25,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
         .over_tls = client_config_is_all_tls(&plan->config),
         .over_udp = plan->config.socket.datagrams,
+        .with_proxy_headers = plan->config.proxy != PROXY_HEADER_NONE,
         .listens = plan->config.listens,
         .not_begun =
             r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,

@@ -69,6 +69,9 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
 {
     const bool are_silent = u->silent > sum(u) / 2;
 
+    if (in->with_proxy_headers)
+        return "check that the server expects PROXY headers, otherwise omit --proxy-protocol; or "
+               "it uses another --protocol, hangs, or is a proxy whose backend is down";
     if (in->over_tls)
         return "check that the port uses TLS, otherwise omit --tls; or the server hangs, or it is "
                "a proxy whose backend is down";

@@ -35,6 +35,9 @@ static void nobody_who_answers_is_told_apart_from_limits(void **state)
     in.over_tls = true;
     nobody_answers(PHASE_TLS, REASON_TIMEOUT);
     assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "check that the port uses TLS");
+    in.with_proxy_headers = true;
+    nobody_answers(PHASE_TLS, REASON_TIMEOUT);
+    assert_one("nobody answers", 100, "100 silent", "expects PROXY headers");
 }
 
 /* A listener sends nothing before the server has greeted it. */
