@@ -67,6 +67,13 @@ static void print_cpu(FILE *out, const struct server_cost *c)
 
     if (isnan(c->user_ns))
         return;
+    if (c->user_ns + c->system_ns <= 0) {
+        fprintf(out,
+                "             CPU time per query unknown: less than a clock tick for %s %s: use a "
+                "longer run or a higher rate\n",
+                units_format_known(all, c->queries), units_noun(c->queries, "query", "queries"));
+        return;
+    }
     fprintf(out, "             %s of CPU time per query: %s user, %s system; %.2f CPUs busy\n",
             units_format_duration(all, (uint64_t)(c->user_ns + c->system_ns + 0.5)),
             units_format_duration(user, (uint64_t)(c->user_ns + 0.5)),

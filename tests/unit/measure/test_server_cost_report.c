@@ -120,6 +120,21 @@ static void user_memory_without_clear_growth_may_be_reused(void **state)
     }
 }
 
+static void cpu_time_of_less_than_a_tick_is_not_called_0(void **state)
+{
+    struct server_cost c = known;
+    char *text;
+
+    (void)state;
+    c.queries = 388;
+    c.user_ns = c.system_ns = c.cpus = 0;
+    text = text_of(&c);
+    assert_non_null(strstr(text, "             CPU time per query unknown: less than a clock tick "
+                                 "for 388 queries: use a longer run or a higher rate\n"));
+    assert_null(strstr(text, "CPUs busy"));
+    free(text);
+}
+
 static void summary_leaves_out_what_is_unknown(void **state)
 {
     char *text = text_of(&unknown);
@@ -229,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_has_every_figure),
         cmocka_unit_test(user_memory_without_clear_growth_may_be_reused),
+        cmocka_unit_test(cpu_time_of_less_than_a_tick_is_not_called_0),
         cmocka_unit_test(summary_leaves_out_what_is_unknown),
         cmocka_unit_test(kernel_memory_may_be_unknown_alone),
         cmocka_unit_test(memory_that_was_freed_is_negative),
