@@ -3,9 +3,8 @@
  *
  * Bytes per connection are the slope of memory over the number of connections, over the ramp: the
  * samples until the load began or, if most connections came later, all samples; unknown if their
- * number grew by less than SERVER_COST_LEAST_CONNECTIONS.  CPU per query is
- * the growth of CPU time over the growth of queries sent, between the first and the last sample
- * under load. */
+ * number grew by less than SERVER_COST_LEAST_CONNECTIONS.  CPU per query is the growth of CPU time
+ * over the growth of queries sent, between the first and the last sample under load. */
 #ifndef TCPSCALER_MEASURE_SERVER_COST_H
 #define TCPSCALER_MEASURE_SERVER_COST_H
 
