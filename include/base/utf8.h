@@ -3,6 +3,7 @@
 #ifndef TCPSCALER_BASE_UTF8_H
 #define TCPSCALER_BASE_UTF8_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* U+FFFD, in place of what is not UTF-8. */
@@ -10,6 +11,9 @@
 
 /* U+FEFF, which editors on Windows write at the start of a file. */
 #define UTF8_BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/* Returns the length of the byte order mark at the start of a text; 0: there is none. */
+size_t utf8_mark_bytes(const char *text, size_t n_bytes);
 
 /* Reads the first character of a terminated text.  Returns its number of bytes, 1 to 4; 0: not
  * UTF-8. */

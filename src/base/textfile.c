@@ -48,12 +48,11 @@ static char *read_all(FILE *in, size_t most_bytes, size_t *n_bytes)
 /* The 0 byte behind the text moves along. */
 static void drop_mark(char *text, size_t *n_bytes)
 {
-    const size_t n_mark = strlen(UTF8_BYTE_ORDER_MARK);
+    const size_t n_mark = utf8_mark_bytes(text, *n_bytes);
 
-    if (*n_bytes < n_mark || memcmp(text, UTF8_BYTE_ORDER_MARK, n_mark) != 0)
-        return;
     *n_bytes -= n_mark;
-    memmove(text, text + n_mark, *n_bytes + 1);
+    if (n_mark > 0)
+        memmove(text, text + n_mark, *n_bytes + 1);
 }
 
 char *textfile_read(const char *name, size_t most_bytes, size_t *n_bytes)

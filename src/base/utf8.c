@@ -2,6 +2,15 @@
  * utf8: see base/utf8.h. */
 #include "base/utf8.h"
 
+#include <string.h>
+
+size_t utf8_mark_bytes(const char *text, size_t n_bytes)
+{
+    const size_t n_mark = sizeof UTF8_BYTE_ORDER_MARK - 1;
+
+    return n_bytes >= n_mark && memcmp(text, UTF8_BYTE_ORDER_MARK, n_mark) == 0 ? n_mark : 0;
+}
+
 unsigned utf8_take(const unsigned char *text, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -42,14 +42,6 @@ static bool is_token(const char *text)
     return n >= CONTROL_TOKEN_MIN && n <= CONTROL_TOKEN_MAX;
 }
 
-/* What follows a byte order mark, if there is one. */
-static const char *after_mark(const char *line)
-{
-    const size_t n_mark = strlen(UTF8_BYTE_ORDER_MARK);
-
-    return strncmp(line, UTF8_BYTE_ORDER_MARK, n_mark) == 0 ? line + n_mark : line;
-}
-
 int control_token_read(struct control_token *token, const char *file, char *error)
 {
     char line[sizeof UTF8_BYTE_ORDER_MARK + CONTROL_TOKEN_MAX + 1] = "";
@@ -67,7 +59,7 @@ int control_token_read(struct control_token *token, const char *file, char *erro
     if (!is_private)
         return REFUSE("'%.200s' is accessible by other users: expected mode 600 (chmod 600)", file);
     line[strcspn(line, "\r\n")] = '\0';
-    text = after_mark(line);
+    text = line + utf8_mark_bytes(line, strlen(line));
     if (!read || !is_token(text))
         return REFUSE("no token in '%.200s': expected a line of %d to %d printable characters",
                       file, CONTROL_TOKEN_MIN, CONTROL_TOKEN_MAX);

@@ -51,10 +51,9 @@ static bool make_room(struct lines *l)
 /* What editors on Windows add: a byte order mark, and CR before each newline. */
 static void drop_foreign(struct lines *l)
 {
-    const size_t n_mark = strlen(UTF8_BYTE_ORDER_MARK);
+    const size_t n_mark = l->number == 1 ? utf8_mark_bytes(l->line, l->length) : 0;
 
-    if (l->number == 1 && l->length > n_mark &&
-        memcmp(l->line, UTF8_BYTE_ORDER_MARK, n_mark) == 0) {
+    if (n_mark > 0 && l->length > n_mark) {
         l->length -= n_mark;
         memmove(l->line, l->line + n_mark, l->length);
     }

@@ -46,11 +46,22 @@ static void other_bytes_are_none(void **state)
         assert_int_equal(take(texts[i]), 0);
 }
 
+static void byte_order_mark_is_at_the_start(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_mark_bytes("\xef\xbb\xbf", 3), 3);
+    assert_int_equal(utf8_mark_bytes("\xef\xbb\xbf.", 4), 3);
+    assert_int_equal(utf8_mark_bytes("\xef\xbb\xbf", 2), 0); /* cut off */
+    assert_int_equal(utf8_mark_bytes(".\xef\xbb\xbf", 4), 0);
+    assert_int_equal(utf8_mark_bytes("", 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_character_has_one_to_four_bytes),
         cmocka_unit_test(other_bytes_are_none),
+        cmocka_unit_test(byte_order_mark_is_at_the_start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
