@@ -11,8 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SUCCESS "HTTP/1.1 200 "
-#define LENGTH  "\r\nContent-Length:"
+#define SUCCESS      "HTTP/1.1 200 "
+#define UNAUTHORIZED "HTTP/1.1 401 "
+#define LENGTH       "\r\nContent-Length:"
 
 #define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
 
@@ -106,6 +107,9 @@ int control_client_ask(const char *address, const struct control_token *token, i
     close(fd);
     if (failed)
         return -1;
+    if (strncmp(body, UNAUTHORIZED, strlen(UNAUTHORIZED)) == 0)
+        return REFUSE("'%.150s' requires %s: see --control-token", address,
+                      has_token ? "another token" : "a token");
     if (!begins_well(body))
         return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
     if (is_cut_off(body))

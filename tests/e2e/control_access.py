@@ -28,7 +28,12 @@ def test_token_is_required_and_its_file_must_be_private():
         check_equal((code, "accepted" in body), (200, True), f"status with the token, and the control: what is told then: {body}")
         r = run_client("-p", server.port, "-c", 3, "-t", 0.1, "--server-control", at, "127.0.0.1")
         check_code(r, 2)
-        check("401" in r.err, r.err)
+        check(f"'{at}' requires a token: see --control-token" in r.err, r.err)
+        other = token_file(text="x" * 16)
+        r = run_client("-p", server.port, "-c", 3, "-t", 0.1, "--server-control", at, "--control-token", other,
+                       "127.0.0.1")
+        check_code(r, 2)
+        check(f"'{at}' requires another token: see --control-token" in r.err, r.err)
         r = run_client("-p", server.port, "-c", 3, "-t", 0.1, "--server-control", at, "--control-token", path,
                        "127.0.0.1")
         check_equal(r.json["server"]["accepted"], 3, "accepted")

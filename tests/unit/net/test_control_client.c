@@ -216,7 +216,7 @@ static void a_response_that_ends_early_is_none(void **state)
     assert_string_equal(body_of(""), ends_early);
     assert_string_equal(body_of("HTTP/1.1 200 OK\r\n\r\nContent-Length: 9"), "Content-Length: 9");
     assert_string_equal(body_of("HTTP/1.1 401 Unauthorized\r\n\r\n"),
-                        " answers 'HTTP/1.1 401 Unauthorized'");
+                        " requires a token: see --control-token");
     assert_string_equal(body_of("HTTP/1.1 2"), ends_early);
 }
 
