@@ -18,10 +18,12 @@ struct client_control {
     void (*snapshot)(void *run, struct client_result *result); /* fills in the result so far */
     void (*stop)(void *run);
     void *run;
-    struct control_http *http; /* set here */
+    /* set here */
+    struct control_http *http;
+    bool stopped; /* by a request: nothing can be changed any more */
 };
 
-/* The caller owns *c and sets all fields but http.  Returns 0 or -1 with errno. */
+/* The caller owns *c and sets all other fields.  Returns 0 or -1 with errno. */
 int client_control_start(struct client_control *c, struct event_base *base,
                          struct control_socket *socket, const struct control_token *token);
 void client_control_end(struct client_control *c);

@@ -108,10 +108,11 @@ static enum control_status change_connections(const struct client_control *c, ui
     return CONTROL_OK;
 }
 
-static enum control_status stop(const struct client_control *c, struct control_reply *reply)
+static enum control_status stop(struct client_control *c, struct control_reply *reply)
 {
     struct json j;
 
+    c->stopped = true;
     c->stop(c->run);
     json_init(&j, reply->out);
     json_object_begin(&j, NULL);
@@ -122,7 +123,7 @@ static enum control_status stop(const struct client_control *c, struct control_r
 
 /* --- requests --- */
 
-static enum control_status answer(const struct client_control *c, const struct control_request *q,
+static enum control_status answer(struct client_control *c, const struct control_request *q,
                                   const struct client_result *now, struct control_reply *reply)
 {
     if (q->command == CONTROL_STATS)
@@ -134,7 +135,7 @@ static enum control_status answer(const struct client_control *c, const struct c
     if (now->state == CLIENT_RUN_CONNECTING)
         return REFUSE(NOT_NOW, "the run has not started: %" PRIu64 " of %" PRIu64 " connected",
                       tally_get(&now->tally.connections.connected), now->connections_requested);
-    if (now->state != CLIENT_RUN_RUNNING && now->state != CLIENT_RUN_PAUSED)
+    if (c->stopped || (now->state != CLIENT_RUN_RUNNING && now->state != CLIENT_RUN_PAUSED))
         return REFUSE(NOT_NOW, "the run is over");
     if (c->searches)
         return REFUSE(NOT_NOW, "--find sets the load");
@@ -153,7 +154,7 @@ static enum control_status answer(const struct client_control *c, const struct c
 static enum control_status handle(void *context, const struct control_request *q,
                                   struct control_reply *reply)
 {
-    const struct client_control *c = context;
+    struct client_control *c = context;
     struct client_result *now = malloc(sizeof *now);
     enum control_status status;
 

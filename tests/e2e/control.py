@@ -238,6 +238,27 @@ def test_run_can_be_stopped_before_the_load():
     check_code(r, 130)
 
 
+def test_a_stopped_run_cannot_be_changed():
+    control = control_path()
+    with socket.socket() as silent:  # so that the run waits for answers after its end
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(16)
+        client = Client("-c", 3, "-r", 30, "--prove", "no", "--timeout", "1h", "--control", control,
+                        f"127.0.0.1:{silent.getsockname()[1]}")
+        wait_for(lambda: "control at" in client.stderr(), "the control port")
+        wait_for(lambda: stats(control)["queries"]["sent"] > 0, "a query")
+        to, answers = UnixConnection(control[5:]), []
+        for target in ("/stop", "/rate?qps=1", "/pause", "/connections/stop?n=1"):  # they follow each other at once
+            to.request("POST", target)
+            answer = to.getresponse()
+            answers.append((answer.status, json.loads(answer.read()).get("error")))
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_equal(answers, [(200, None)] + [(409, "the run is over")] * 3, "answers")
+    check_conservation(r)
+    check_code(r, 130)
+
+
 # --- the server ---
 
 def echo(s):
