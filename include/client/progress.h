@@ -16,11 +16,11 @@ struct progress {
     uint64_t n_requested;  /* connections */
     bool listens;          /* receives pushed messages, sends no queries */
     const char *search;    /* what a search is doing; NULL: none */
-    uint64_t load_ns;      /* warm-up and measurement; UINT64_MAX: until interrupted */
     uint64_t start_ns;     /* start of connecting */
     const char *interface; /* NULL: unknown */
     /* current values */
     uint64_t begin_ns; /* of the schedule; 0: still connecting */
+    uint64_t end_ns;   /* of the load; UINT64_MAX: unknown */
     uint64_t now_ns, live;
     double n_due; /* queries due since begin_ns; 0: no rate is requested */
     /* Response times of the last complete second; borrowed, or NULL. */

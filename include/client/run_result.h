@@ -9,6 +9,10 @@
 void client_run_read_host(struct client_run_state *r, struct host_counters *host,
                           struct netdev_counters *net);
 
+/* When the load ends: as requested, or by the interruption; PACER_NEVER: unknown.  Undefined before
+ * it starts. */
+uint64_t client_run_end_of_load_ns(const struct client_run_state *r);
+
 /* Fills in what is known so far.  context: a struct client_run_state.  Values of connections are
  * only collected at the end, those of queries every second. */
 void client_run_snapshot(void *context, struct client_result *result);

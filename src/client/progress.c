@@ -62,9 +62,13 @@ static void print_network(FILE *out, const struct progress *p)
 
 static void print_time(FILE *out, const struct progress *p)
 {
-    fprintf(out, "running %.1f", (double)(p->now_ns - p->begin_ns) / 1e9);
-    if (p->load_ns != UINT64_MAX)
-        fprintf(out, " of %.1f", (double)p->load_ns / 1e9);
+    if (p->now_ns > p->end_ns) {
+        fprintf(out, "draining %.1f", (double)(p->now_ns - p->end_ns) / 1e9);
+    } else {
+        fprintf(out, "running %.1f", (double)(p->now_ns - p->begin_ns) / 1e9);
+        if (p->end_ns != UINT64_MAX)
+            fprintf(out, " of %.1f", (double)(p->end_ns - p->begin_ns) / 1e9);
+    }
     fprintf(out, " s, %" PRIu64 " live", p->live);
     if (p->search != NULL)
         fprintf(out, ", %s", p->search);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "client/run_result.h"
 #include "client/sweep.h"
 
 #include <stdio.h>
@@ -48,6 +49,7 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
     p->live = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
+    p->end_ns = client_run_end_of_load_ns(r);
     p->search =
         r->settings->sweep != NULL ? client_sweep_describe(r->settings->sweep, search) : NULL;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)
@@ -67,7 +69,6 @@ void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
     r->progress = (struct progress){
         .n_requested = result->connections_at_begin,
         .listens = config->listens,
-        .load_ns = client_config_load_ns(config),
         .start_ns = now_ns,
         .previous_ns = now_ns,
         .interface = result->has_interface ? result->interface : NULL,

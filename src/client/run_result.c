@@ -17,8 +17,7 @@ void client_run_read_host(struct client_run_state *r, struct host_counters *host
             netdev_read(result->interface, net) == 0 && netdev_counts_on(net, &result->net_loaded);
 }
 
-/* As requested, or by the interruption. */
-static uint64_t end_of_load_ns(const struct client_run_state *r)
+uint64_t client_run_end_of_load_ns(const struct client_run_state *r)
 {
     return r->result->interrupted && r->stopped_ns < r->end_ns ? r->stopped_ns : r->end_ns;
 }
@@ -27,7 +26,7 @@ static enum client_state state_of(const struct client_run_state *r, uint64_t now
 {
     if (!r->started)
         return CLIENT_RUN_CONNECTING;
-    if (r->closing || now_ns >= end_of_load_ns(r))
+    if (r->closing || now_ns >= client_run_end_of_load_ns(r))
         return CLIENT_RUN_DRAINING;
     return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
 }
@@ -35,7 +34,7 @@ static enum client_state state_of(const struct client_run_state *r, uint64_t now
 void client_run_snapshot(void *context, struct client_result *result)
 {
     struct client_run_state *r = context;
-    const uint64_t now_ns = clock_now_ns(), end_ns = end_of_load_ns(r);
+    const uint64_t now_ns = clock_now_ns(), end_ns = client_run_end_of_load_ns(r);
     const uint64_t until_ns = now_ns < end_ns ? now_ns : end_ns;
 
     *result = *r->result;
@@ -84,7 +83,7 @@ static uint64_t until_ns(const struct client_run_state *r, uint64_t last_ns)
 /* From the first query on, including the warm-up and not the drain. */
 static uint64_t load_ns(const struct client_run_state *r)
 {
-    const uint64_t end_ns = end_of_load_ns(r);
+    const uint64_t end_ns = client_run_end_of_load_ns(r);
 
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }

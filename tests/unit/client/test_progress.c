@@ -32,7 +32,7 @@ static void assert_line(struct progress *p, const struct tally *now, const char 
 
 static void line_is_about_the_time_since_the_last(void **state)
 {
-    struct progress p = {.n_requested = 100, .load_ns = UINT64_MAX, .now_ns = 2000 * MS};
+    struct progress p = {.n_requested = 100, .end_ns = UINT64_MAX, .now_ns = 2000 * MS};
     struct tally t = {0};
 
     (void)state;
@@ -56,8 +56,8 @@ static void line_is_about_the_time_since_the_last(void **state)
 static void line_says_what_was_asked(void **state)
 {
     struct progress p = {.n_due = 2500,
-                         .load_ns = 10000 * MS,
                          .begin_ns = 500 * MS,
+                         .end_ns = 10500 * MS,
                          .now_ns = 3000 * MS,
                          .interface = "lo",
                          .net = {3000, 3072 * 1024, 6000, 6144 * 1024}};
@@ -82,13 +82,17 @@ static void line_says_what_was_asked(void **state)
     assert_line(&p, &t,
                 "tcpclient: running 4.5 of 10.0 s, 0 live, 0 of 5 sent/s, p50 -, p99 -, 0 lost, "
                 "2500 in flight, 0 answered/s");
+    p.now_ns = 10800 * MS;
+    assert_line(&p, &t,
+                "tcpclient: draining 0.3 s, 0 live, 0 sent/s, p50 -, p99 -, 0 lost, 2500 in "
+                "flight, 0 answered/s");
     hist_free(&h);
 }
 
 /* Most queries were not answered within the timeout. */
 static void percentile_among_the_unanswered_is_above_the_timeout(void **state)
 {
-    struct progress p = {.begin_ns = 500 * MS, .now_ns = 1000 * MS};
+    struct progress p = {.end_ns = UINT64_MAX, .begin_ns = 500 * MS, .now_ns = 1000 * MS};
     struct tally t = {0};
     struct hist h;
 
@@ -99,11 +103,11 @@ static void percentile_among_the_unanswered_is_above_the_timeout(void **state)
     hist_record_beyond(&h, 1100);
     p.response = &h;
     assert_line(&p, &t,
-                "tcpclient: running 0.5 of 0.0 s, 0 live, 0 sent/s, p50 >timeout, p99 >timeout, 0 "
+                "tcpclient: running 0.5 s, 0 live, 0 sent/s, p50 >timeout, p99 >timeout, 0 "
                 "lost, 0 in flight, 0 answered/s");
     p.listens = true;
     assert_line(&p, &t,
-                "tcpclient: running 0.5 of 0.0 s, 0 live, 0 messages/s, p50 never, p99 never, 0 "
+                "tcpclient: running 0.5 s, 0 live, 0 messages/s, p50 never, p99 never, 0 "
                 "lost");
     hist_free(&h);
 }
@@ -112,8 +116,8 @@ static void listener_counts_messages(void **state)
 {
     struct progress p = {.listens = true,
                          .previous_ns = 1000 * MS,
-                         .load_ns = 10000 * MS,
                          .begin_ns = 1000 * MS,
+                         .end_ns = 11000 * MS,
                          .now_ns = 3000 * MS,
                          .live = 50};
     struct tally t = {0};
