@@ -15,6 +15,20 @@ void server_cost_report_text(FILE *out, const struct server_cost *cost);
 #define SERVER_COST_SLOPE_BYTES 128
 const char *server_cost_slope_text(char text[SERVER_COST_SLOPE_BYTES], const struct slope *slope);
 
+/* What a missing figure needs, or what one cannot tell. */
+enum server_cost_note {
+    SERVER_COST_NOTE_REUSED, /* memory of earlier connections */
+    SERVER_COST_NOTE_MEMORY,
+    SERVER_COST_NOTE_KERNEL,
+    SERVER_COST_NOTE_CPU,
+    SERVER_COST_N_NOTES
+};
+
+/* Returns the note, without a full stop: `text` or a constant; NULL if it does not apply. */
+#define SERVER_COST_NOTE_BYTES 160
+const char *server_cost_note(char text[SERVER_COST_NOTE_BYTES], const struct server_cost *c,
+                             enum server_cost_note note);
+
 /* Writes the object `server_cost` (docs/result.md), with at most most_rows samples at equal
  * distances, and the last one. */
 void server_cost_report_json(struct json *j, const char *key, const struct server_cost *cost,

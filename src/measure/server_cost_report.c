@@ -37,6 +37,62 @@ const char *server_cost_slope_text(char text[SERVER_COST_SLOPE_BYTES], const str
     return text;
 }
 
+static bool grows(const struct slope *user)
+{
+    return (isnan(user->low) ? user->per_x : user->low) >= 0.5;
+}
+
+static bool applies(const struct server_cost *c, enum server_cost_note note)
+{
+    switch (note) {
+    case SERVER_COST_NOTE_REUSED:
+        return c->user.n > 0 && !grows(&c->user);
+    case SERVER_COST_NOTE_MEMORY:
+        return c->user.n == 0 && c->kernel.n == 0;
+    case SERVER_COST_NOTE_KERNEL:
+        return c->user.n > 0 && c->kernel.n == 0;
+    default:
+        return c->user_ns + c->system_ns <= 0; /* not if NAN */
+    }
+}
+
+const char *server_cost_note(char text[SERVER_COST_NOTE_BYTES], const struct server_cost *c,
+                             enum server_cost_note note)
+{
+    char n[UNITS_TEXT_BYTES];
+
+    if (!applies(c, note))
+        return NULL;
+    switch (note) {
+    case SERVER_COST_NOTE_REUSED:
+        return "no clear growth of user memory: if the server reuses memory of earlier "
+               "connections, restart it before a run";
+    case SERVER_COST_NOTE_MEMORY:
+        snprintf(text, SERVER_COST_NOTE_BYTES,
+                 "memory per connection unknown: needs samples taken while at least %u connections "
+                 "open",
+                 SERVER_COST_LEAST_CONNECTIONS);
+        return text;
+    case SERVER_COST_NOTE_KERNEL:
+        return "kernel memory unknown: needs a control group of the server's own";
+    default:
+        snprintf(text, SERVER_COST_NOTE_BYTES,
+                 "CPU time per query unknown: less than a clock tick for %s %s: use a longer run "
+                 "or a higher rate",
+                 units_format_known(n, c->queries), units_noun(c->queries, "query", "queries"));
+        return text;
+    }
+}
+
+static void print_note(FILE *out, const struct server_cost *c, enum server_cost_note note)
+{
+    char text[SERVER_COST_NOTE_BYTES];
+    const char *words = server_cost_note(text, c, note);
+
+    if (words != NULL)
+        fprintf(out, "             %s\n", words);
+}
+
 static void print_memory(FILE *out, const struct server_cost *c)
 {
     char text[SERVER_COST_SLOPE_BYTES];
@@ -44,40 +100,24 @@ static void print_memory(FILE *out, const struct server_cost *c)
     if (c->user.n > 0)
         fprintf(out, "             %s of user memory (%s) per connection\n",
                 server_cost_slope_text(text, &c->user), server_cost_source_name(c->user_source));
-    if (c->user.n > 0 && (isnan(c->user.low) ? c->user.per_x : c->user.low) < 0.5)
-        fputs("             no clear growth of user memory: if the server reuses memory of earlier "
-              "connections, restart it before a run\n",
-              out);
+    print_note(out, c, SERVER_COST_NOTE_REUSED);
     if (c->kernel.n > 0)
         fprintf(out, "             %s of kernel memory (cgroup) per connection\n",
                 server_cost_slope_text(text, &c->kernel));
-    else if (c->user.n == 0)
-        fprintf(out,
-                "             memory per connection unknown: needs samples taken while at least %u "
-                "connections open\n",
-                SERVER_COST_LEAST_CONNECTIONS);
-    else
-        fputs("             kernel memory unknown: needs a control group of the server's own\n",
-              out);
+    print_note(out, c, SERVER_COST_NOTE_MEMORY);
+    print_note(out, c, SERVER_COST_NOTE_KERNEL);
 }
 
 static void print_cpu(FILE *out, const struct server_cost *c)
 {
     char all[UNITS_TEXT_BYTES], user[UNITS_TEXT_BYTES], system[UNITS_TEXT_BYTES];
 
-    if (isnan(c->user_ns))
-        return;
-    if (c->user_ns + c->system_ns <= 0) {
-        fprintf(out,
-                "             CPU time per query unknown: less than a clock tick for %s %s: use a "
-                "longer run or a higher rate\n",
-                units_format_known(all, c->queries), units_noun(c->queries, "query", "queries"));
-        return;
-    }
-    fprintf(out, "             %s of CPU time per query: %s user, %s system; %.2f CPUs busy\n",
-            units_format_duration(all, (uint64_t)(c->user_ns + c->system_ns + 0.5)),
-            units_format_duration(user, (uint64_t)(c->user_ns + 0.5)),
-            units_format_duration(system, (uint64_t)(c->system_ns + 0.5)), c->cpus);
+    if (c->user_ns + c->system_ns > 0)
+        fprintf(out, "             %s of CPU time per query: %s user, %s system; %.2f CPUs busy\n",
+                units_format_duration(all, (uint64_t)(c->user_ns + c->system_ns + 0.5)),
+                units_format_duration(user, (uint64_t)(c->user_ns + 0.5)),
+                units_format_duration(system, (uint64_t)(c->system_ns + 0.5)), c->cpus);
+    print_note(out, c, SERVER_COST_NOTE_CPU);
 }
 
 static void print_listen_queue(FILE *out, const struct server_cost *c)

@@ -11,6 +11,7 @@
 #include "report/result.h"
 #include "report/server_cost_reader.h"
 
+#include <ctype.h>
 #include <math.h>
 
 struct drawing {
@@ -55,12 +56,13 @@ static void print_bytes(FILE *out, const char *title, uint64_t n)
     print_row(out, title, n != WATCH_UNKNOWN ? units_format_bytes(text, n) : NULL);
 }
 
+/* CPU time: 0 is less than a clock tick. */
 static void print_time(FILE *out, const char *title, double ns)
 {
     char text[UNITS_TEXT_BYTES];
 
     print_row(out, title,
-              ns >= 0 && ns < 1e18 ? units_format_duration(text, (uint64_t)(ns + 0.5)) : NULL);
+              ns > 0 && ns < 1e18 ? units_format_duration(text, (uint64_t)(ns + 0.5)) : NULL);
 }
 
 static void print_table(FILE *out, const struct server_cost *c)
@@ -76,7 +78,7 @@ static void print_table(FILE *out, const struct server_cost *c)
     print_time(out, "CPU time per query", c->user_ns + c->system_ns);
     print_time(out, "CPU time per query, user", c->user_ns);
     print_time(out, "CPU time per query, system", c->system_ns);
-    print_row(out, "CPUs busy under load", figure_number(text, c->cpus));
+    print_row(out, "CPUs busy under load", c->cpus > 0 ? figure_number(text, c->cpus) : NULL);
     print_bytes(out, "resident memory (RSS), at most", c->rss_bytes);
     print_bytes(out, "proportional memory (PSS), at most", c->pss_bytes);
     print_bytes(out, "memory of the control group, at most", c->cgroup_bytes);
@@ -118,6 +120,21 @@ static void print_pictures(struct html_report *r, const struct server_cost *c)
     watch_series_free(&samples);
 }
 
+static void print_notes(FILE *out, const struct server_cost *c)
+{
+    char text[SERVER_COST_NOTE_BYTES];
+
+    for (int note = 0; note < SERVER_COST_N_NOTES; note++) {
+        const char *words = server_cost_note(text, c, (enum server_cost_note)note);
+
+        if (words == NULL)
+            continue;
+        fputs("<p>", out);
+        html_printf(out, "%c%s.", toupper(words[0]), words + 1);
+        fputs("</p>\n", out);
+    }
+}
+
 void html_cost(struct html_report *r)
 {
     struct server_cost c;
@@ -131,6 +148,7 @@ void html_cost(struct html_report *r)
     fputs(" Bytes per connection are the slope of memory over the number of connections, with its "
           "95 % confidence interval.</p>\n",
           r->out);
+    print_notes(r->out, &c);
     print_table(r->out, &c);
     print_pictures(r, &c);
     fputs("</section>\n", r->out);

@@ -229,6 +229,8 @@ def test_samples_from_another_host_are_matched_by_time():
     check_that_discarded_queries_cost(run, samples)
     page = temp_path("page.html")
     report("html", "-o", page, run, "--watch", samples)
+    check("<p>Memory per connection unknown: needs samples taken while at least 100 connections open.</p>" in
+          read_text(page), "on the page")
     joined = json.loads(html.unescape(read_text(page).split('<pre id="result">')[1].split("</pre>")[0]))
     check_cpu_time(joined["server_cost"], used_s)
     document = read_json(samples)
