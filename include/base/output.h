@@ -35,9 +35,10 @@ bool output_is_rotated(const struct output *o);
 /* Writing to output_fd() has failed with this errno. */
 void output_fail(struct output *o, int error);
 
-/* Says on stderr that writing has failed with `error`, and that `what`, such as "rows", are lost
- * until output_reopen().  No-op if it has said so since then, or with 0. */
-void output_say_lost(struct output *o, int error, const char *what);
+/* Says on stderr that writing has failed with `error`, and that `what`, such as "rows", are lost:
+ * to the end, or if it `reopens`, until output_reopen().  No-op if it has said so since then, or
+ * with 0. */
+void output_say_lost(struct output *o, int error, const char *what, bool reopens);
 
 /* Continues a regular file other than stdout in a new file of the same name, beginning with `head`
  * (base/reopen.h); no-op if not open.  On failure prints a line on stderr and keeps the old file.

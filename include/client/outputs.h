@@ -39,9 +39,8 @@ int client_outputs_begin_hlog(struct client_outputs *out);
 void client_outputs_look(struct client_outputs *out, const struct rows *rows);
 
 /* Continues outputs that are written during the run in new files of the same names, also those that
- * failed.  Files written at the end stay open.  rows: as above. */
-void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o,
-                           struct rows *rows);
+ * failed; but not the log for the page.  Files written at the end stay open.  rows: as above. */
+void client_outputs_reopen(struct client_outputs *out, struct rows *rows);
 
 /* Closes all but the page.  Returns 0, or nonzero if an output is incomplete. */
 int client_outputs_close(struct client_outputs *out);

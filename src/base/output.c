@@ -230,13 +230,13 @@ void output_fail(struct output *o, int error)
     o->error = error;
 }
 
-void output_say_lost(struct output *o, int error, const char *what)
+void output_say_lost(struct output *o, int error, const char *what, bool reopens)
 {
     if (error == 0 || o->said_lost)
         return;
     o->said_lost = true;
     log_error("--%s: cannot write '%s': %s; %s are lost%s", o->option, o->name, strerror(error),
-              what, output_is_named_stdout(o) ? "" : " until SIGHUP");
+              what, reopens && !output_is_named_stdout(o) ? " until SIGHUP" : "");
 }
 
 void output_reopen(struct output *o, const char *head)

@@ -17,6 +17,12 @@ static int open_rows(struct output *o, const struct client_opts *opts)
                                 : output_open_log(o, "raw", "-");
 }
 
+static int open_hlog(struct client_outputs *out, const struct client_opts *o)
+{
+    return out->hlog_name != NULL ? output_open_log(&out->hlog, "report", out->hlog_name)
+                                  : output_open_log(&out->hlog, "hlog", o->hlog);
+}
+
 int client_outputs_open_json(struct client_outputs *out, const struct client_opts *o)
 {
     return output_open_document(&out->json, "json", o->json);
@@ -27,9 +33,7 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
     if (o->hlog != NULL && !hlog_is_available())
         return log_error("--hlog: this program was built without zlib");
     if (client_outputs_open_json(out, o) != 0 || open_rows(&out->rows, o) != 0 ||
-        output_open_log(&out->hlog, "hlog", out->hlog_name != NULL ? out->hlog_name : o->hlog) !=
-            0 ||
-        output_open_document(&out->hgrm, "hgrm", o->hgrm) != 0 ||
+        open_hlog(out, o) != 0 || output_open_document(&out->hgrm, "hgrm", o->hgrm) != 0 ||
         output_open_document(&out->connections, "connections-out", o->connections_out) != 0 ||
         output_open_document(&out->trials, "find-out", o->find_out) != 0 ||
         output_open_document(&out->sweep, "sweep-out", o->sweep_out) != 0 ||
@@ -52,8 +56,8 @@ int client_outputs_begin(struct client_outputs *out)
 void client_outputs_look(struct client_outputs *out, const struct rows *rows)
 {
     if (rows != NULL)
-        output_say_lost(&out->rows, rows_error(rows), "rows");
-    output_say_lost(&out->hlog, out->hlog.error, "intervals");
+        output_say_lost(&out->rows, rows_error(rows), "rows", true);
+    output_say_lost(&out->hlog, out->hlog.error, "intervals", out->hlog_name == NULL);
 }
 
 static void reopen_rows(struct output *o, struct rows *rows)
@@ -68,11 +72,10 @@ static void reopen_rows(struct output *o, struct rows *rows)
         rows_resume(rows);
 }
 
-void client_outputs_reopen(struct client_outputs *out, const struct client_opts *o,
-                           struct rows *rows)
+void client_outputs_reopen(struct client_outputs *out, struct rows *rows)
 {
     reopen_rows(&out->rows, rows);
-    if (o->hlog != NULL) /* not that of the page */
+    if (out->hlog_name == NULL)
         output_reopen(&out->hlog, out->hlog_head);
 }
 

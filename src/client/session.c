@@ -114,7 +114,7 @@ static void reopen_outputs(void *arg)
 {
     struct client_session *s = arg;
 
-    client_outputs_reopen(&s->outputs, &s->opts, s->plan.config.rows);
+    client_outputs_reopen(&s->outputs, s->plan.config.rows);
 }
 
 static void look_at_outputs(void *arg)

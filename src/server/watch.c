@@ -56,7 +56,7 @@ static void put_rows(struct server *s)
         return;
     if (output_put_rest(out))
         server_listing_put(&s->listing, out);
-    output_say_lost(out, out->error, "rows");
+    output_say_lost(out, out->error, "rows", true);
 }
 
 /* Logs when connections are first refused because memory is short, and when they are accepted

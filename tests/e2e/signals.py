@@ -8,6 +8,7 @@ import resource
 import socket
 
 from harness import *
+from reports import need_tcpreport
 from served import connect_many
 
 HEADER = "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us"
@@ -249,6 +250,20 @@ def test_client_says_at_once_that_intervals_are_lost_until_sighup():
         r = client.wait()
     check_conservation(r)
     check_equal(r.err.count(words), 1, "said once")
+
+
+def test_intervals_for_a_page_are_lost_to_the_end():
+    need_tcpreport()
+    page = temp_path("page.html")
+    with Server() as server:
+        client = Client("-c", 7, "-r", 1000, "--report", page, f"127.0.0.1:{server.port}", prefix=with_little_room(1000))
+        words = r"--report: cannot write '\S+/run\.hlog': File too large; intervals are lost\n"
+        wait_for(lambda: re.search(words, client.stderr()), "its words")
+        make_room(client.process)
+        client.process.send_signal(signal.SIGINT)
+        r = client.wait()
+    check_conservation(r)
+    check_equal(len(re.findall(words, r.err)), 1, "said once")
 
 
 def test_client_snapshot_is_its_progress_line():
