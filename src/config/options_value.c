@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ACCEPTED_BYTES = 160 };
+enum { ACCEPTED_BYTES = 160, N_EXAMPLES = 4 };
 
 /* Returns the index of the value in "a|b|c", or -1. */
 static int find_choice(const char *choices, const char *value)
@@ -46,11 +46,18 @@ static bool in_range(const struct option_row *row, uint64_t value)
     return value >= row->min && (row->max == 0 || value <= row->max);
 }
 
-static int set_whole(const struct option_row *row, const char *value, uint64_t *field)
+/* A count, a size in bytes or a duration, as the row accepts it.  Returns 0 or -1. */
+static int parse_whole(const struct option_row *row, const char *value, uint64_t *number)
 {
     int (*parse)(const char *, uint64_t *) = row->kind == OPTION_BYTES      ? units_parse_bytes
                                              : row->kind == OPTION_DURATION ? units_parse_duration
                                                                             : units_parse_count;
+
+    return parse(value, number) == 0 && in_range(row, *number) ? 0 : -1;
+}
+
+static int set_whole(const struct option_row *row, const char *value, uint64_t *field)
+{
     uint64_t number;
 
     assert(value != NULL); /* rows of these kinds have an argument */
@@ -58,7 +65,7 @@ static int set_whole(const struct option_row *row, const char *value, uint64_t *
         *field = 0;
         return 0;
     }
-    if (parse(value, &number) != 0 || !in_range(row, number))
+    if (parse_whole(row, value, &number) != 0)
         return -1;
     *field = number;
     return 0;
@@ -155,8 +162,35 @@ static void describe_range(const struct option_row *row, char *text)
         text[0] = '\0';
 }
 
+/* Those of the examples that the row accepts, and its range. */
+static void describe_whole(const struct option_row *row, const char *kind,
+                           const char *const examples[N_EXAMPLES], char *text)
+{
+    const char *accepted[N_EXAMPLES];
+    char range[ACCEPTED_BYTES];
+    int n = 0, n_bytes = snprintf(text, ACCEPTED_BYTES, "%s", kind);
+
+    for (int i = 0; i < N_EXAMPLES; i++) {
+        uint64_t number;
+
+        if (parse_whole(row, examples[i], &number) == 0)
+            accepted[n++] = examples[i];
+    }
+    for (int i = 0; i < n; i++)
+        n_bytes += snprintf(text + n_bytes, (size_t)(ACCEPTED_BYTES - n_bytes), "%s%s",
+                            i == 0      ? " such as "
+                            : i < n - 1 ? ", "
+                                        : " or ",
+                            accepted[i]);
+    describe_range(row, range);
+    snprintf(text + n_bytes, (size_t)(ACCEPTED_BYTES - n_bytes), "%.60s", range);
+}
+
 static void describe_accepted(const struct option_row *row, char *text)
 {
+    static const char *const counts[N_EXAMPLES] = {"10", "1000", "10k", "1.5M"},
+                             *const sizes[N_EXAMPLES] = {"64", "4096", "64KiB", "1M"},
+                             *const times[N_EXAMPLES] = {"20us", "250ms", "1.5s", "2m"};
     char range[ACCEPTED_BYTES];
 
     describe_range(row, range);
@@ -169,16 +203,16 @@ static void describe_accepted(const struct option_row *row, char *text)
         snprintf(text, ACCEPTED_BYTES, "a whole number such as 1");
         break;
     case OPTION_COUNT:
-        snprintf(text, ACCEPTED_BYTES, "a whole number such as 1000, 10k or 1.5M%.60s", range);
+        describe_whole(row, "a whole number", counts, text);
         break;
     case OPTION_AUTO:
         snprintf(text, ACCEPTED_BYTES, "auto or a whole number%.60s", range);
         break;
     case OPTION_BYTES:
-        snprintf(text, ACCEPTED_BYTES, "a size in bytes such as 4096, 64KiB or 1M%.60s", range);
+        describe_whole(row, "a size in bytes", sizes, text);
         break;
     case OPTION_DURATION:
-        snprintf(text, ACCEPTED_BYTES, "a time such as 250ms, 1.5s, 2m or 20us%.60s", range);
+        describe_whole(row, "a time", times, text);
         break;
     case OPTION_RATE:
         snprintf(text, ACCEPTED_BYTES, "a number per second such as 0.5, 20000 or 20k%.60s", range);
