@@ -26,13 +26,13 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
     else if (n_itself == 0)
         diagnosis_line_say(line->evidence, "%s of %s %s refused: nothing listens on %s",
                            units_format_count(a, n), units_format_count(b, n_attempted),
-                           units_noun(n_attempted, "connect", "connects"), in->target);
+                           units_noun(n_attempted, "connection", "connections"), in->target);
     else
         diagnosis_line_say(
             line->evidence, "%s %s refused, %s connected to %s: nothing listens on %s",
-            units_format_count(a, n - n_itself), units_noun(n - n_itself, "connect", "connects"),
-            units_format_count(b, n_itself), units_noun(n_itself, "itself", "themselves"),
-            in->target);
+            units_format_count(a, n - n_itself),
+            units_noun(n - n_itself, "connection", "connections"), units_format_count(b, n_itself),
+            units_noun(n_itself, "itself", "themselves"), in->target);
     diagnosis_line_say(line->remedy, "start the server, or check the port (-p%s)",
                        in->has_classes ? ", --class" : "");
 }

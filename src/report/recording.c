@@ -249,9 +249,9 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
         learning->status = refuse_extremes(r, metric, l);
     else
         learning->status =
-            log_error("%s: the log or rows have %" PRIu64 " values of %s, the result has %" PRIu64
+            log_error("%s: the log or rows have %" PRIu64 " %s of %s, the result has %" PRIu64
                       ": they are from different runs or incomplete",
-                      r->name, n, name, l->count);
+                      r->name, n, units_noun(n, "value", "values"), name, l->count);
 }
 
 int recording_learn(struct recording *r)

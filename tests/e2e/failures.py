@@ -171,7 +171,7 @@ def test_missing_server_is_reported():
     check_conservation(r)
     check_code(r, 3)
     check_equal(r.json["connections"]["outcomes"], {"connect/refused": 20}, "outcomes")
-    check(f"20 of 20 connects refused: nothing listens on 127.0.0.1:{port}\n" in r.err, r.err)
+    check(f"20 of 20 connections refused: nothing listens on 127.0.0.1:{port}\n" in r.err, r.err)
     check(r.seconds < 100, "it does not wait for a load that cannot be")
 
 

@@ -101,8 +101,8 @@ static void server_that_refuses_and_server_that_ends_differ(void **state)
 {
     (void)state;
     diagnose(PHASE_CONNECT, REASON_REFUSED, 2);
-    assert_one("nobody listens", 2, "2 of 102 connects refused: nothing listens on 192.0.2.1:4242",
-               "-p");
+    assert_one("nobody listens", 2,
+               "2 of 102 connections refused: nothing listens on 192.0.2.1:4242", "-p");
     diagnose(PHASE_RECEIVE, REASON_PEER, 2);
     assert_one("the server's limits", 2, "before an answer",
                "a limit on connections, fds or queries per connection, or a load balancer with a "
