@@ -10,4 +10,7 @@
 /* find NULL: prints nothing. */
 void report_search_text(FILE *out, const struct client_find *find);
 
+/* Prints why a search is inconclusive and what helps, without a newline. */
+void report_search_text_why(FILE *out, const struct client_find *find);
+
 #endif

@@ -64,16 +64,12 @@ static void print_why_cut(FILE *out, const struct search *s)
               out);
 }
 
-static void print_why_inconclusive(FILE *out, const struct client_find *f)
+void report_search_text_why(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
     const char *binding = report_search_binding(f);
-    char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES];
-    double lower, upper;
+    char a[LOAD_TEXT_BYTES];
 
-    if (s->status != SEARCH_INCONCLUSIVE)
-        return;
-    fputs("             ", out);
     if (client_find_lacks_connections(f))
         fprintf(out,
                 "connections were missing before the trials at %s (see the connection outcomes)",
@@ -94,6 +90,18 @@ static void print_why_inconclusive(FILE *out, const struct client_find *f)
         fputs("the run ended before the search began", out);
     else
         fputs("stopped by a signal or through --control", out);
+}
+
+static void print_why_inconclusive(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+    char a[LOAD_TEXT_BYTES], b[LOAD_TEXT_BYTES];
+    double lower, upper;
+
+    if (s->status != SEARCH_INCONCLUSIVE)
+        return;
+    fputs("             ", out);
+    report_search_text_why(out, f);
     search_bounds(s, &lower, &upper);
     if (lower > 0)
         fprintf(out, "; so far %s sustained", load_text(a, f, lower));

@@ -43,6 +43,41 @@ static void print_row(FILE *out, const struct client_sweep *sweep, unsigned i)
             binding != NULL ? binding : "");
 }
 
+static bool is_inconclusive(const struct client_sweep *sweep, unsigned i)
+{
+    return i < sweep->n_begun && sweep->points[i].find->search.status == SEARCH_INCONCLUSIVE;
+}
+
+/* Whether an earlier search is inconclusive for the same reason.  What voids trials may differ. */
+static bool is_explained(const struct client_sweep *sweep, unsigned i)
+{
+    const enum search_reason reason = sweep->points[i].find->search.reason;
+
+    for (unsigned k = 0; k < i && reason != SEARCH_VOID; k++)
+        if (is_inconclusive(sweep, k) && sweep->points[k].find->search.reason == reason)
+            return true;
+    return false;
+}
+
+static void explain_reasons(FILE *out, const struct client_sweep *sweep)
+{
+    char at[UNITS_TEXT_BYTES];
+
+    for (unsigned i = 0; i < sweep->n; i++) {
+        const struct client_find *f = sweep->points[i].find;
+
+        if (!is_inconclusive(sweep, i) || is_explained(sweep, i))
+            continue;
+        if (f->search.reason == SEARCH_VOID)
+            fprintf(out, "  %s %s: ", client_sweep_axis_name(sweep),
+                    units_format_count(at, sweep->points[i].at));
+        else
+            fprintf(out, "  %s: ", search_reason_name(f->search.reason));
+        report_search_text_why(out, f);
+        fputc('\n', out);
+    }
+}
+
 static void print_table(FILE *out, const struct client_sweep *sweep)
 {
     const struct slo *slo = &sweep->settings.slo;
@@ -55,6 +90,7 @@ static void print_table(FILE *out, const struct client_sweep *sweep)
             "sustained", "not sustained", "answer");
     for (unsigned i = 0; i < sweep->n; i++)
         print_row(out, sweep, i);
+    explain_reasons(out, sweep);
 }
 
 void report_sweep_text(FILE *out, const struct client_sweep *sweep)

@@ -90,6 +90,37 @@ static void every_value_has_a_row(void **state)
                "          10,000              -              -              -  not reached\n");
 }
 
+static void assert_explained(enum search_reason reason, const char *expected)
+{
+    for (int i = 0; i < 2; i++) {
+        sweep.points[i].find->search.status = SEARCH_INCONCLUSIVE;
+        sweep.points[i].find->search.reason = reason;
+        sweep.points[i].find->search.void_load = 500 + i;
+    }
+    free(text);
+    report_sweep_text(print_open(), &sweep);
+    text = print_close();
+    assert_string_equal(strstr(text, "not reached\n") + strlen("not reached\n"), expected);
+}
+
+static void a_reason_is_explained_once_and_what_voids_trials_for_each_value(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct search *s = &sweep.points[i].find->search;
+
+        s->trials[s->n++] = (struct search_trial){{SEARCH_BISECT, 500 + i, 2000000000},
+                                                  {TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0},
+                                                  2000000000};
+    }
+    assert_explained(SEARCH_TIME, "  time: not enough time was left for another trial: use a "
+                                  "longer --find-time\n");
+    assert_explained(SEARCH_VOID, "  connections 100: this host, not the server, was the limit at "
+                                  "500 q/s: generator-limited (see docs/capacity.md)\n"
+                                  "  connections 1,000: this host, not the server, was the limit "
+                                  "at 501 q/s: generator-limited (see docs/capacity.md)\n");
+}
+
 static void a_run_that_ended_before_its_load_reached_none(void **state)
 {
     struct search *first = &sweep.points[0].find->search;
@@ -163,9 +194,13 @@ static void values_that_were_reached_are_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_value_has_a_row),         TEST(a_run_that_ended_before_its_load_reached_none),
-        TEST(small_loads_keep_their_digits), TEST(each_value_has_its_search),
-        TEST(a_single_search_is_no_sweep),   TEST(values_that_were_reached_are_rows),
+        TEST(every_value_has_a_row),
+        TEST(a_reason_is_explained_once_and_what_voids_trials_for_each_value),
+        TEST(a_run_that_ended_before_its_load_reached_none),
+        TEST(small_loads_keep_their_digits),
+        TEST(each_value_has_its_search),
+        TEST(a_single_search_is_no_sweep),
+        TEST(values_that_were_reached_are_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
