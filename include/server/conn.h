@@ -106,6 +106,9 @@ void server_conn_refuse(struct server_conn *c, enum server_refusal why);
  * socket, calls conns->ended.  No effect if it is not open. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
+/* Likewise, for one that has not failed: first tells a TLS client, unless bytes are held back. */
+void server_conn_end(struct server_conn *c, struct outcome outcome);
+
 /* Closes all connections without an outcome, because they were active to the end; those that await
  * their header are refused.  Frees the connections, not what they share. */
 void server_conns_free(struct server_conns *conns);

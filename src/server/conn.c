@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define SERIAL_MASK 0x7fffffffu
@@ -62,6 +63,20 @@ void server_conn_begin(struct server_conn *c)
 
 /* --- closing --- */
 
+/* Tells a TLS client that nothing is missing (RFC 8446, 6.1), unless bytes are held back for it. */
+static void say_end(struct server_conn *c)
+{
+    struct tls_worker *tls = &c->conns->tls;
+    ssize_t n;
+
+    if (c->tls == NULL || c->held != NULL)
+        return;
+    tls_end(c->tls);
+    n = tls->n_out > 0 ? send(event_get_fd(&c->event), tls->out, tls->n_out, MSG_NOSIGNAL) : 0;
+    tls->n_out = 0;
+    tally_add(&c->conns->tally.bytes_sent, n > 0 ? (uint64_t)n : 0);
+}
+
 static void release(struct server_conn *c)
 {
     struct source_limit *limit = c->conns->config->source_limit;
@@ -109,6 +124,13 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
     conns->ended(conns->ended_context);
 }
 
+void server_conn_end(struct server_conn *c, struct outcome outcome)
+{
+    if (c->open)
+        say_end(c);
+    server_conn_close(c, outcome);
+}
+
 static void close_at_end(struct server_conn *c)
 {
     if (!c->open)
@@ -117,6 +139,7 @@ static void close_at_end(struct server_conn *c)
         count_refusal(c, SERVER_REFUSED_HEADER_MISSING);
         server_active_leave(c->conns->config);
     }
+    say_end(c);
     release(c);
 }
 

@@ -37,7 +37,7 @@ uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
     if (n > n_open)
         n = n_open;
     for (uint32_t i = 0; i < n; i++)
-        server_conn_close(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
+        server_conn_end(open[i], (struct outcome){PHASE_RUN, REASON_FINISHED});
     free(open);
     return n;
 }

@@ -177,7 +177,7 @@ static size_t receive(struct server_conn *c, int fd)
 
 static void close_idle(struct server_conn *c, enum outcome_phase phase)
 {
-    server_conn_close(c, (struct outcome){phase, REASON_TIMEOUT});
+    server_conn_end(c, (struct outcome){phase, REASON_TIMEOUT});
 }
 
 static void subscribe(struct server_conn *c)

@@ -6,7 +6,7 @@ import socket
 import ssl
 
 from authority import *
-from control_api import control_path, stats
+from control_api import control_path, curl, stats
 from dns_server import query_bytes
 
 
@@ -140,10 +140,11 @@ class TlsPeer:
         """All of it, up to the close_notify that must end it."""
         data = bytearray()
         try:
-            while True:
-                data += self.until_done(self.tls.read, 65536)
-        except ssl.SSLZeroReturnError:
-            return bytes(data)
+            while piece := self.until_done(self.tls.read, 65536):  # empty: close_notify, and none was sent
+                data += piece
+        except ssl.SSLZeroReturnError:  # one was sent
+            pass
+        return bytes(data)
 
 
 def test_half_close_while_the_echo_is_held_is_answered_after_it():
@@ -162,6 +163,30 @@ def test_half_close_while_the_echo_is_held_is_answered_after_it():
             check(peer.read_to_end() == data, "every byte came back, and then the end")
         server.stop()
     check_equal(server.result["closed"], {"receive/closed by peer": 1}, "closed")
+
+
+def test_connections_that_the_server_ends_are_told():
+    """By close_notify: without it, OpenSSL reports an unexpected end of file."""
+    ca, control = Authority(), control_path()
+    with serve_with(ca.sign(), "--idle-timeout", "1s", "--control", control) as server:
+        def connected():
+            s = server.connect()
+            peer = TlsPeer(s, ssl.create_default_context(cafile=ca.cert), server_hostname="localhost")
+            peer.until_done(lambda: peer.tls.do_handshake() or True)
+            peer.step(peer.tls.write, b"x")
+            peer.send()
+            check_equal(peer.until_done(peer.tls.read, 1), b"x", "echo")
+            return peer
+
+        idle = connected()
+        check_equal(idle.read_to_end(), b"", "then the idle one ends")
+        stopped = connected()
+        curl(control, "POST", "/connections/stop?n=1")
+        check_equal(stopped.read_to_end(), b"", "then the stopped one ends")
+        open_to_the_end = connected()
+        server.stop()
+        check_equal(open_to_the_end.read_to_end(), b"", "then the last one ends")
+    check_equal(sum(server.result["closed"].values()) + server.result["active"], 3, f"ends: {server.result}")
 
 
 def test_handshake_answered_during_a_stall_of_the_client_has_not_timed_out():

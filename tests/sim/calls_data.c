@@ -30,6 +30,9 @@ enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
 void calls_data_note(uint32_t i, int64_t result, bool is_send)
 {
     const uint64_t before_ns = tcp_at(i)->last.at_ns;
+
+    if (tcp_at(i)->tls.is_ended) /* close_notify: whether it is sent or not has no consequence */
+        return;
     tcp_at(i)->last = (struct tcp_call){.at_ns = world.now_ns,
                                         .result = (int32_t)result,
                                         .is_send = is_send,

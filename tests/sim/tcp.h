@@ -47,6 +47,7 @@ struct tcp_tls {
     bool had_ticket;   /* by then, from an earlier connection */
     bool is_established;
     bool has_lost_record;   /* one could not be encrypted, or not be sent as a whole */
+    bool is_ended;          /* by tcpserver, before its client */
     uint8_t status, reason; /* enum tls_status, enum outcome_reason */
 };
 

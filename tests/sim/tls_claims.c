@@ -75,6 +75,11 @@ static void note_ticket(const struct tls *t, uint32_t i)
         *ticket_of(i) = true;
 }
 
+uint32_t tls_claims_of(const struct tls *t)
+{
+    return (uint32_t)(uintptr_t)SSL_get_app_data((const SSL *)(const void *)t);
+}
+
 enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_t *plain,
                                    size_t *n_plain)
 {
@@ -83,6 +88,7 @@ enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n,
     const enum tls_status status = __real_tls_receive(t, data, n, plain, n_plain);
     struct tcp_tls *of = &tcp_at(i)->tls;
 
+    SSL_set_app_data((SSL *)(void *)t, (void *)(uintptr_t)i);
     if (!was_established && tls_is_established(t)) {
         of->is_established = true; /* for good: OpenSSL forgets it after a failure */
         note_established(t, i);

@@ -14,6 +14,7 @@
 #include "peer_tls.h"
 #include "server/header.h"
 #include "server/service.h"
+#include "tls_claims.h"
 #include "violation.h"
 #include "world.h"
 
@@ -28,6 +29,8 @@ int __wrap_server_service_open(struct server_conns *conns, int fd, uint32_t sour
                                const struct srcplan_tuple *peer);
 int __real_server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer);
 int __wrap_server_header_open(struct server_conns *conns, int fd, const struct srcplan_tuple *peer);
+void __real_tls_end(struct tls *t);
+void __wrap_tls_end(struct tls *t);
 
 void clients_accepted(uint32_t i)
 {
@@ -111,6 +114,14 @@ int __wrap_server_header_open(struct server_conns *conns, int fd, const struct s
     c->is_open = false;
     clients_figures.n_active--;
     return error;
+}
+
+void __wrap_tls_end(struct tls *t)
+{
+    struct tcp_tls *of = &tcp_at(tls_claims_of(t))->tls;
+
+    of->is_ended = of->is_established && !tls_is_ended_by_peer(t);
+    __real_tls_end(t);
 }
 
 static void take_plain(uint32_t i, const uint8_t *data, size_t n_bytes)
@@ -210,6 +221,14 @@ static void check_idle(const struct client *c, const struct tcp *t)
         "client %u: closed as idle with bytes to read", t->peer.client);
 }
 
+/* What it ends itself: the client must know that nothing is missing. */
+static void check_close_notify(const struct client *c, const struct tcp *t)
+{
+    LAW(t->tls.is_ended || !t->tls.is_established || t->was_short || t->was_unwatched ||
+            c->answered < c->expected || world.scenario.malloc_ppm > 0,
+        "client %u: ended without close_notify", t->peer.client);
+}
+
 /* Its PROXY header is not complete, or it cannot be served in spite of it. */
 static bool is_refused(const struct client *c, const struct tcp *t)
 {
@@ -247,6 +266,7 @@ static void release(const struct tcp *t)
             c->expected - c->answered);
     } else {
         clients_figures.n_unexplained++;
+        check_close_notify(c, t);
         check_idle(c, t);
     }
 }

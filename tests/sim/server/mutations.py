@@ -202,6 +202,21 @@ MUTATIONS = {
         "        tls_end(c->tls);\n",
         "",
     ),
+    "closes_idle_ones_without_close_notify": (
+        "src/server/conn.c",
+        "    if (c->open)\n        say_end(c);\n    server_conn_close",
+        "    server_conn_close",
+    ),
+    "ends_the_last_ones_without_close_notify": (
+        "src/server/conn.c",
+        "    say_end(c);\n    release(c);\n}\n\nvoid server_conns_free",
+        "    release(c);\n}\n\nvoid server_conns_free",
+    ),
+    "close_notify_not_counted": (
+        "src/server/conn.c",
+        "n > 0 ? (uint64_t)n : 0);",
+        "n > 1 ? 1 : 0);",
+    ),
     "close_notify_not_taken_as_the_end": (
         "src/server/io.c",
         "    else if (c->open && status == TLS_CLOSED && c->held == NULL)\n        close_politely(c, fd);\n",
