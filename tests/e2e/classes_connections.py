@@ -4,6 +4,7 @@ fail."""
 
 from authority import *
 from class_runs import *
+from control_api import control_path, stats
 from faults import *
 
 
@@ -36,16 +37,19 @@ def test_tickets_are_those_of_the_port():
     """Two servers, each with keys of its own; two of the classes have a port in common. Their connections alternate."""
     ca = Authority()
     cert, key = ca.sign()
-    one, two = (Server("--tls-cert", cert, "--tls-key", key) for _ in range(2))
-    churn = ("--queries-per-conn", 1, "-r", 100, "--threads", 1, "--connect-window", 1, "--prove", "yes")
-    r = run_classes(one.port, "-t", 1, "--tls", "--tls-ca", ca.cert, *churn, connections=3,
-                    classes=("name=a,share=33%", f"name=b,share=33%,port={two.port}", "name=c,share=34%"))
+    controls = [control_path() for _ in range(2)]
+    one, two = (Server("--tls-cert", cert, "--tls-key", key, "--control", at) for at in controls)
+    client = Client("-p", one.port, "--tls", "--tls-ca", ca.cert, "-c", 3, "--queries-per-conn", 1, "-r", 100, "--threads", 1,
+                    "--connect-window", 1, "--prove", "yes", "--class", "name=a,share=33%", "--class",
+                    f"name=b,share=33%,port={two.port}", "--class", "name=c,share=34%", "127.0.0.1")
+    wait_for_client(client, lambda: all(stats(at)["tls_handshakes"] > 10 for at in controls), "handshakes with both")
+    client.process.send_signal(signal.SIGINT)
+    r = client.wait()
     check_classes(r)
     n_resumed = 0
     for server in (one, two):
         server.stop()
         n = server.result["tls_handshakes"]
-        check(n > 10, f"handshakes: {n}")
         check_equal(server.result["tls_resumed"], n - 1, f"resumed of {n}: all but the first")
         n_resumed += n - 1
     check_equal(r.json["tls"]["resumed"], n_resumed, "the client's count")
