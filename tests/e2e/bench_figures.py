@@ -157,6 +157,15 @@ def test_scale_excludes_the_startup_of_the_client():
         check(each > 0, "it saw the first of them")
 
 
+def test_figure_of_scale_that_other_programs_spoiled_leaves_the_others_in_place():
+    scale = program("scale")
+    names = [name for name, _, _ in scale.COLUMNS]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        scale.print_row(names)
+        scale.print_row(["+1683.8 %" if name == "plan" else "7" for name in names])
+    check_equal(blocks.table(out.getvalue()), [{name: "-" if name == "plan" else "7" for name in names}], out.getvalue())
+
+
 def test_control_uses_the_windows_in_which_queries_were_due():
     path = temp_path("rows.csv")
     write_text(path, "type,timestamp,connection_id,response_us,send_lag_us\n"
