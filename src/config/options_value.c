@@ -149,25 +149,23 @@ static int set(const struct option_row *row, const char *value, void *field)
 }
 
 /* Exact: the limits themselves are valid. */
-static void describe_range(const struct option_row *row, char *text)
+static void append_range(const struct option_row *row, char *text)
 {
+    const size_t n_bytes = strlen(text);
     char min[UNITS_TEXT_BYTES], max[UNITS_TEXT_BYTES];
     char *(*format)(char *, uint64_t) =
         row->kind == OPTION_DURATION ? units_write_duration : units_format_count;
 
     if (row->max != 0)
-        snprintf(text, ACCEPTED_BYTES, ", from %s to %s", format(min, row->min),
+        snprintf(text + n_bytes, ACCEPTED_BYTES - n_bytes, ", from %s to %s", format(min, row->min),
                  format(max, row->max));
-    else
-        text[0] = '\0';
 }
 
-/* Those of the examples that the row accepts, and its range. */
+/* With those of the examples that the row accepts. */
 static void describe_whole(const struct option_row *row, const char *kind,
                            const char *const examples[N_EXAMPLES], char *text)
 {
     const char *accepted[N_EXAMPLES];
-    char range[ACCEPTED_BYTES];
     int n = 0, n_bytes = snprintf(text, ACCEPTED_BYTES, "%s", kind);
 
     for (int i = 0; i < N_EXAMPLES; i++) {
@@ -182,8 +180,6 @@ static void describe_whole(const struct option_row *row, const char *kind,
                             : i < n - 1 ? ", "
                                         : " or ",
                             accepted[i]);
-    describe_range(row, range);
-    snprintf(text + n_bytes, (size_t)(ACCEPTED_BYTES - n_bytes), "%.60s", range);
 }
 
 static void describe_accepted(const struct option_row *row, char *text)
@@ -191,9 +187,7 @@ static void describe_accepted(const struct option_row *row, char *text)
     static const char *const counts[N_EXAMPLES] = {"10", "1000", "10k", "1.5M"},
                              *const sizes[N_EXAMPLES] = {"64", "4096", "64KiB", "1M"},
                              *const times[N_EXAMPLES] = {"20us", "250ms", "1.5s", "2m"};
-    char range[ACCEPTED_BYTES];
 
-    describe_range(row, range);
     switch (row->kind) {
     case OPTION_FLAG:
     case OPTION_COMMAND:
@@ -206,7 +200,7 @@ static void describe_accepted(const struct option_row *row, char *text)
         describe_whole(row, "a whole number", counts, text);
         break;
     case OPTION_AUTO:
-        snprintf(text, ACCEPTED_BYTES, "auto or a whole number%.60s", range);
+        snprintf(text, ACCEPTED_BYTES, "auto or a whole number");
         break;
     case OPTION_BYTES:
         describe_whole(row, "a size in bytes", sizes, text);
@@ -215,7 +209,7 @@ static void describe_accepted(const struct option_row *row, char *text)
         describe_whole(row, "a time", times, text);
         break;
     case OPTION_RATE:
-        snprintf(text, ACCEPTED_BYTES, "a number per second such as 0.5, 20000 or 20k%.60s", range);
+        snprintf(text, ACCEPTED_BYTES, "a number per second such as 0.5, 20000 or 20k");
         break;
     case OPTION_SHARE:
         snprintf(text, ACCEPTED_BYTES, "a fraction such as 1/100 or 1/1k");
@@ -233,6 +227,7 @@ static void describe_accepted(const struct option_row *row, char *text)
         snprintf(text, ACCEPTED_BYTES, "a non-empty string");
         break;
     }
+    append_range(row, text);
 }
 
 /* On the command line, or in a file as an option. */
