@@ -102,11 +102,12 @@ void server_conn_begin(struct server_conn *c);
 /* Resets a connection that awaits its header and counts the refusal. */
 void server_conn_refuse(struct server_conn *c, enum server_refusal why);
 
-/* Closes a connection that is served; there is no other way.  Counts the outcome, closes the
- * socket, calls conns->ended.  No effect if it is not open. */
+/* Closes a connection that is served; every end of one comes through here.  Counts the outcome,
+ * closes the socket, calls conns->ended.  No effect if it is not open. */
 void server_conn_close(struct server_conn *c, struct outcome outcome);
 
-/* Likewise, for one that has not failed: first tells a TLS client, unless bytes are held back. */
+/* Sends close_notify to a TLS client, unless bytes are held back for it, and calls
+ * server_conn_close(): for a connection that has not failed. */
 void server_conn_end(struct server_conn *c, struct outcome outcome);
 
 /* Closes all connections without an outcome, because they were active to the end; those that await

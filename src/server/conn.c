@@ -64,7 +64,7 @@ void server_conn_begin(struct server_conn *c)
 /* --- closing --- */
 
 /* Tells a TLS client that nothing is missing (RFC 8446, 6.1), unless bytes are held back for it. */
-static void say_end(struct server_conn *c)
+static void send_close_notify(struct server_conn *c)
 {
     struct tls_worker *tls = &c->conns->tls;
     ssize_t n;
@@ -127,7 +127,7 @@ void server_conn_close(struct server_conn *c, struct outcome outcome)
 void server_conn_end(struct server_conn *c, struct outcome outcome)
 {
     if (c->open)
-        say_end(c);
+        send_close_notify(c);
     server_conn_close(c, outcome);
 }
 
@@ -139,7 +139,7 @@ static void close_at_end(struct server_conn *c)
         count_refusal(c, SERVER_REFUSED_HEADER_MISSING);
         server_active_leave(c->conns->config);
     }
-    say_end(c);
+    send_close_notify(c);
     release(c);
 }
 

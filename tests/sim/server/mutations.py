@@ -204,12 +204,12 @@ MUTATIONS = {
     ),
     "closes_idle_ones_without_close_notify": (
         "src/server/conn.c",
-        "    if (c->open)\n        say_end(c);\n    server_conn_close",
+        "    if (c->open)\n        send_close_notify(c);\n    server_conn_close",
         "    server_conn_close",
     ),
     "ends_the_last_ones_without_close_notify": (
         "src/server/conn.c",
-        "    say_end(c);\n    release(c);\n}\n\nvoid server_conns_free",
+        "    send_close_notify(c);\n    release(c);\n}\n\nvoid server_conns_free",
         "    release(c);\n}\n\nvoid server_conns_free",
     ),
     "close_notify_not_counted": (
