@@ -6,9 +6,13 @@ from harness import *
 COUNTS = ("scheduled", "sent", "unsent", "answered", "timeout", "error", "cancelled", "blocked", "rerouted", "unconnected")
 
 
-def run_classes(port, *arguments, connections=100, classes=()):
+def class_arguments(port, *arguments, connections=100, classes=()):
     named = [word for settings in classes for word in ("--class", settings)]
-    return run_client("-p", port, "-c", connections, "--stats-interval", 0, *named, *arguments, "127.0.0.1")
+    return ["-p", port, "-c", connections, "--stats-interval", 0, *named, *arguments, "127.0.0.1"]
+
+
+def run_classes(*arguments, **classes):
+    return run_client(*class_arguments(*arguments, **classes))
 
 
 def check_classes(r):

@@ -39,9 +39,9 @@ def test_tickets_are_those_of_the_port():
     cert, key = ca.sign()
     controls = [control_path() for _ in range(2)]
     one, two = (Server("--tls-cert", cert, "--tls-key", key, "--control", at) for at in controls)
-    client = Client("-p", one.port, "--tls", "--tls-ca", ca.cert, "-c", 3, "--queries-per-conn", 1, "-r", 100, "--threads", 1,
-                    "--connect-window", 1, "--prove", "yes", "--class", "name=a,share=33%", "--class",
-                    f"name=b,share=33%,port={two.port}", "--class", "name=c,share=34%", "127.0.0.1")
+    churn = ("--queries-per-conn", 1, "-r", 100, "--threads", 1, "--connect-window", 1, "--prove", "yes")
+    client = Client(*class_arguments(one.port, "--tls", "--tls-ca", ca.cert, *churn, connections=3, classes=(
+        "name=a,share=33%", f"name=b,share=33%,port={two.port}", "name=c,share=34%")))
     wait_for_client(client, lambda: all(stats(at)["tls_handshakes"] > 10 for at in controls), "handshakes with both")
     client.process.send_signal(signal.SIGINT)
     r = client.wait()
