@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * test_search: the order of the trials, the bounds, and what a search says. */
-#include "client/search/search_binding.h"
+ * test_search: the order of the trials, and the bounds. */
 #include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
-#include "client/search/search_names.h"
 #include "simulated.h"
 
 #include <math.h>
@@ -271,41 +269,6 @@ static void the_least_time_has_room_for_the_first_trial(void **state)
         }
 }
 
-/* --- words --- */
-
-static void the_goal_missed_most_often_binds(void **state)
-{
-    static const struct trial_judgment other = {TRIAL_BAD, TRIAL_GOAL, 1},
-                                       queue = {TRIAL_BAD, TRIAL_QUEUE, 0};
-    struct search_order order;
-
-    (void)state;
-    search_init(&s, &config);
-    assert_null(search_binding(&s, 1000, TRIAL_BAD));
-    assert_true(search_next(&s, 0, &order));
-    search_take(&s, GOOD);
-    search_take(&s, queue);
-    assert_int_equal(search_binding(&s, 1000, TRIAL_BAD)->reason, TRIAL_QUEUE);
-    search_take(&s, BAD);
-    search_take(&s, other);
-    search_take(&s, other);
-    assert_int_equal(search_binding(&s, 1000, TRIAL_BAD)->goal, 1);
-    assert_null(search_binding(&s, 2000, TRIAL_BAD));
-}
-
-static void states_have_names(void **state)
-{
-    (void)state;
-    assert_string_equal(search_status_name(SEARCH_RUNNING), "running");
-    assert_string_equal(search_status_name(SEARCH_AT_LEAST), "at-least");
-    assert_string_equal(search_status_name(SEARCH_INCONCLUSIVE), "inconclusive");
-    assert_null(search_reason_name(SEARCH_NO_REASON));
-    assert_string_equal(search_reason_name(SEARCH_VOID), "void-trials");
-    assert_string_equal(search_reason_name(SEARCH_STOPPED), "stopped");
-    assert_string_equal(search_step_name(SEARCH_DOUBLE), "double");
-    assert_string_equal(search_step_name(SEARCH_RECOVER), "recover");
-}
-
 /* A server that accepts `most` connections in all, and none again for those that were closed. */
 struct accepting {
     double most, n_accepted, n_held;
@@ -380,8 +343,6 @@ int main(void)
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(what_is_known_is_never_forgotten),
         cmocka_unit_test(the_least_time_has_room_for_the_first_trial),
-        cmocka_unit_test(the_goal_missed_most_often_binds),
-        cmocka_unit_test(states_have_names),
         cmocka_unit_test(a_server_that_accepts_no_more_is_tried_at_what_it_holds),
     };
 
