@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Outputs that are full, closed or shared, and what is printed."""
+"""Outputs that are closed, one file, or full."""
 
 import fcntl
-import pty
 
 from reports import *
 
@@ -78,23 +77,6 @@ def test_two_outputs_to_the_same_file_are_refused():
         r = subprocess.run([TCPCLIENT, "-R", "--json", path, "-c", "1", "-t", "0.1", f"127.0.0.1:{server.port}"],
                            stdout=open(link, "a"), stderr=subprocess.PIPE, text=True, timeout=HANGS_S)
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
-
-
-def test_a_refused_run_keeps_the_old_files():
-    """Also if it is refused after they were opened: the address is in use, the start has passed."""
-    paths = {option: temp_path(f"old.{option[2:]}") for option in ("--output", "--hlog", "--json", "--connections-out")}
-    outputs = [word for pair in paths.items() for word in pair]
-    with Server() as server:
-        for refused in (["--control", f"127.0.0.1:{server.port}"], ["--start-at", "2020-01-01T00:00:00Z"]):
-            for path in paths.values():
-                write_text(path, "old")
-            r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, *refused, "127.0.0.1")
-            check_equal((r.code, len(r.err.splitlines())), (2, 1), r.err)
-            for path in paths.values():
-                check_equal(read_text(path), "old", f"{path} with {refused}")
-        r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, "127.0.0.1")
-    for path in paths.values():  # the control
-        check(not read_text(path).startswith("old"), f"{path} of a run")
 
 
 def test_dev_null_may_be_shared():
@@ -216,181 +198,6 @@ def test_write_errors_are_named_as_by_the_kernel():
         r = run_client("-c", 2, "-r", 50, "-t", "0.3", "-R", target, stdout=writing)
         os.close(writing)
         check_rows_missing(r, "Broken pipe")
-
-
-def test_a_result_that_does_not_fit_keeps_the_old_one():
-    """On a file system of one page."""
-    need_root()
-    directory = temp_directory()
-    m = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", directory], capture_output=True)
-    if m.returncode != 0:
-        skip("cannot mount a tmpfs")
-    try:
-        with Server() as server:
-            for option in ("--json", "--connections-out"):
-                path = os.path.join(directory, "result" + option)
-                write_text(path, "old")
-                r = run_command([TCPCLIENT, "-c", "200", "-r", "50", "-t", "0.3", option, path, f"127.0.0.1:{server.port}"])
-                check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
-                check("No space left on device" in r.stderr, r.stderr)
-                check_equal(read_text(path), "old", f"content of {option}")
-                check_equal(os.listdir(directory), [os.path.basename(path)], "files")
-                os.unlink(path)
-    finally:
-        subprocess.run(["umount", directory], check=True)
-
-
-# --- a program that is killed ---
-
-# No file that a program writes has more than 512 bytes; SIGXFSZ ends tcpreport, the others ignore it.
-SMALL_FILES = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
-
-
-def test_a_program_killed_while_writing_keeps_the_old_result():
-    need_tcpreport()
-    need_program("gnuplot")
-    result, log, path = temp_path("run.json"), temp_path("run.hlog"), temp_path("result")
-    with Server() as server:
-        target = f"127.0.0.1:{server.port}"
-        load = [TCPCLIENT, "-q", "-c", "100", "-r", "1000", "-t", "1"]
-        r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=HANGS_S)
-        check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
-        valid = {**read_json(result), "verdict": "VALID", "reasons": []}
-        write_json(result, valid)
-        for argv in (*([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
-                     [TCPREPORT, "merge", "--hlog", path, log],
-                     [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
-            write_text(path, "old")
-            r = run_command([*SMALL_FILES, *argv])
-            check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
-            check_equal(read_text(path), "old", f"after {argv}")
-
-
-def test_a_file_beyond_the_size_limit_ends_no_run():
-    """'ulimit -f': the output fails as on a full disk, and the old result stays."""
-    path = temp_path("result")
-    with Server() as server:
-        load = [TCPCLIENT, "-c", "100", "-r", "1000", "-t", "1", f"127.0.0.1:{server.port}"]
-        for option in ("--json", "--hgrm", "--connections-out"):
-            write_text(path, "old")
-            r = run_command([*SMALL_FILES, *load, option, path])
-            check_equal(r.returncode, 3, f"exit code, {option}; stderr: {r.stderr}")
-            check(f"{option}: could not write '{path}': File too large" in r.stderr, r.stderr)
-            check_equal(read_text(path), "old", f"after {option}")
-        with open(temp_path("stderr"), "w+") as err:
-            r = subprocess.run([*SMALL_FILES, *load, "--json", "-"], stdout=subprocess.PIPE, stderr=err, text=True,
-                               timeout=HANGS_S)
-            check(os.fstat(err.fileno()).st_size <= 1024, "the summary is cut off")
-        check(r.returncode in (0, 3), f"exit code where stderr may not grow: {r.returncode}")
-        check_equal(json.loads(r.stdout)["schema"], 1, "the result")
-
-
-def next_line(stream, words):
-    """The next one that has them."""
-    for line in stream:
-        if words in line:
-            return line
-    raise AssertionError(f"no line with '{words}'")
-
-
-def test_a_server_whose_snapshot_is_too_large_keeps_serving():
-    path = temp_path("result")
-    write_text(path, "old")
-    server = spawn([*SMALL_FILES, TCPSERVER, "--json", path, "0"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    port = re.search(r":(\d+),", next_line(server.stderr, "listening"))[1]
-    server.send_signal(signal.SIGUSR1)
-    check(f"--json: could not write '{path}'" in next_line(server.stderr, "File too large"), "what it says of the snapshot")
-    check_equal(read_text(path), "old", "after the snapshot")
-    r = run_client("-p", port, "-c", 10, "-r", 100, "-t", "0.2", "127.0.0.1")
-    check_equal(r.json["connections"]["proven"], 10, "proven after the snapshot")
-    server.send_signal(signal.SIGTERM)
-    check_equal(server.wait(HANGS_S), 1, "exit code")
-    check_equal(read_text(path), "old", "at the end")
-
-
-def test_a_killed_run_keeps_the_previous_result():
-    path = temp_path("result.json")
-    with Server() as server:
-        target = f"127.0.0.1:{server.port}"
-        r = subprocess.run([TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, target], timeout=HANGS_S)
-        check(r.returncode in (0, 3), f"exit code {r.returncode}")
-        client = start_client("-c", 2, "-r", 100, "--json", path, target)
-        wait_for(lambda: any(s.state == ESTABLISHED for s in tcp_sockets(client.pid)), "connections")
-        client.kill()
-        client.wait()
-    check_equal(json.loads(read_text(path))["schema"], 1, "the earlier result")
-    check_equal(sorted(os.listdir(os.path.dirname(path))), ["result.json"], "files")
-
-
-def test_a_mounted_file_is_written_in_place():
-    """As in a container: it cannot be replaced."""
-    need_root()
-    path, source = temp_path("result.json"), temp_path("mounted.json")
-    for name in (path, source):
-        write_text(name, "old")
-    mounted = ["unshare", "-m", "sh", "-c", f'mount --bind {source} {path} && exec "$@"', "sh"]
-    with Server() as server:
-        r = run_command([*mounted, TCPCLIENT, "-q", "-c", "2", "-t", "0.1", "--json", path, f"127.0.0.1:{server.port}"])
-    check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
-    check_equal(json.loads(read_text(source))["schema"], 1, "the mounted file's result")
-
-
-# --- what is printed ---
-
-def test_quiet_still_prints_why_a_run_is_not_valid():
-    with Server() as server:
-        r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", "-o", "/dev/full", f"127.0.0.1:{server.port}")
-        check_code(r, 3)
-        lost = f"could not write '/dev/full': No space left on device; {r.json['output']['dropped_rows']} rows are missing"
-        check_equal(r.err.splitlines(), [f"tcpclient: SUSPECT: {', '.join(r.json['reasons'])}", f"tcpclient: --output: {lost}"], "stderr")
-        r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
-    check_equal(r.err == "", not r.json["reasons"], f"nothing is said of a valid run: {r.err}")
-    r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
-    check_equal(r.err.splitlines(), [f"tcpclient: SUSPECT: {', '.join(r.json['reasons'])}",
-                                     "tcpclient: 2 connections: nobody listens: " + r.json["diagnosis"][0]["evidence"]], "stderr")
-
-
-def terminal_output(term):
-    """What a client shows on a terminal of this kind, which is interrupted under load."""
-    master, slave = pty.openpty()
-    environment = {**os.environ, "TERM": term}
-    if not term:
-        del environment["TERM"]
-    with Server() as server:
-        client = start_client("-c", 5, "-r", 100, "--stats-interval", "1s", f"127.0.0.1:{server.port}", stderr=slave,
-                              env=environment)
-        os.close(slave)
-        text, was_interrupted = b"", False
-        with contextlib.suppress(OSError):  # EIO: the other end is closed
-            while chunk := os.read(master, 65536):
-                text += chunk
-                if b"running" in text and not was_interrupted:
-                    client.send_signal(signal.SIGINT)
-                    was_interrupted = True
-        client.wait(HANGS_S)
-    os.close(master)
-    return text
-
-
-def test_a_dumb_terminal_gets_no_escape_sequences():
-    for term in ("dumb", ""):
-        text = terminal_output(term)
-        check(b"\x1b" not in text, f"TERM={term}: {text!r}")
-        check(b"running" in text and b"Verdict" in text, f"TERM={term}: progress and summary: {text!r}")
-    check(b"\x1b[K" in terminal_output("xterm"), "the control: another terminal gets them")
-
-
-@plain_build_only  # localedef(1) takes 2 s of CPU time, the client none
-def test_numbers_do_not_depend_on_the_locale():
-    environment = german()
-    point = run_command([sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"],
-                        env=environment)
-    check_equal(point.stdout, "1,5\n", f"the control: a program that obeys it; {point.stderr}")
-    with Server() as server:
-        r = run_command([TCPCLIENT, "-c", "2", "-r", "2.5", "-t", "1.5", "--json", "-",
-                         f"127.0.0.1:{server.port}"], env=environment)
-    check_equal(json.loads(r.stdout)["rate"]["duration_s"], 1.5, "duration")
-    check("2.5 requested" in r.stderr, r.stderr)
 
 
 if __name__ == "__main__":
