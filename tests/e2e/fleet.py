@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A fleet of hosts, each with its own sshd, kernel settings and addresses (tests/fleet/testbed.sh), driven by
-fleet/run.yml. fleet_lost.py covers hosts lost at other moments."""
+fleet/run.yml. fleet_lost.py covers hosts lost at other moments, fleet_versions.py compares versions of Ansible."""
 
 from ranks import *
 from testbed import *
@@ -24,7 +24,11 @@ def run_of_four(testbed, before):
 
 
 def test_four_hosts_make_one_run():
+    """With the newest Ansible, which finds Python by itself; the other tests use the one that is installed."""
+    newest = newest_ansible()
     with Testbed(4) as testbed:
+        testbed.use_ansible(newest)
+        testbed.forget_python()
         r = run_of_four(testbed, testbed.states())
     whole = r.result("all")
     check_equal(whole["connections"]["proven"], 12000, "proven")
@@ -57,35 +61,6 @@ def test_four_hosts_make_one_run():
     of_each = [r.result(f"c{i}")["latency_ns"]["response"] for i in range(1, 5)]  # one figure may agree by chance
     check(any(not 0.999 < of_one[name] / merged[name] < 1.001 for of_one in of_each for name in ("p50", "p90", "p99")),
           "the control: one host is not the whole")
-
-
-def form(report):
-    """A report without what differs from run to run: times, verdicts, how far apart the starts were, whether the hosts
-    were told in good time, and its directory."""
-    report = re.sub(r"\b\d{4}-\d\d-\d\dT\d{6}Z/", "DATE/", report)
-    lines = [re.sub(r"[\d.,]+ (ns|us|ms|s)\b", "TIME", line) for line in report.splitlines()]
-    return [re.sub(r"VALID|SUSPECT", "VERDICT", " ".join(line.split())) for line in lines
-            if line.strip() and "raise lead" not in line]
-
-
-def test_newest_ansible_gives_the_same_report():
-    newest = newest_ansible()
-    with Testbed(2) as testbed:
-        testbed.forget_python()
-        before = testbed.states()
-        reports, versions = [], []
-        for use in (lambda: None, lambda: testbed.use_ansible(newest)):
-            use()
-            version = subprocess.run(["env", *testbed.ansible, "ansible", "--version"], capture_output=True, text=True)
-            versions.append(re.search(r"core ([\d.]+)", version.stdout).group(1))
-            r = testbed.run(connections=500, rate=500, duration=3, client_options="--arrival constant")
-            check_equal(r.code, 0, f"exit code: {r.out}")
-            testbed.check_states(before, "the hosts, afterwards")
-            reports.append(form(read_text(r.results + "/report.txt")))
-    print(f"     {versions}", flush=True)
-    check(versions[0] != versions[1], "two versions")
-    check_equal(reports[1], reports[0], "the report")
-    check(any(re.match("c2 12 1,500 1,500 ", line) for line in reports[0]), f"c2 in {reports[0]}")
 
 
 def test_rehearsal_shows_changes_and_makes_none():
