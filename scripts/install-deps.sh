@@ -3,6 +3,7 @@
 # Installs missing dependencies: with apt on Debian 12 and 13 and Ubuntu 22.04 and 24.04; with dnf on Fedora, but only
 # those of "build" and "demo".  The tests also need hdrhistogram, which is installed from PyPI into build/python.
 #   scripts/install-deps.sh build|demo|test|ci|deep|bench      (each includes those before it)
+# PYTHON: the interpreter of the tests (default: that of the distribution).
 set -eu
 
 # "a|b": the first that the distribution has
@@ -41,8 +42,10 @@ esac
 install_hdrhistogram() {
     case $1 in build | demo) return ;; esac
     directory=$(dirname "$0")/../build/python
-    PYTHONPATH=$directory python3 -c 'import hdrh.log' 2>/dev/null ||
-        python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore \
+    python=${PYTHON:-/usr/bin/python3}
+    [ -x "$python" ] || python=python3
+    PYTHONPATH=$directory $python -c 'import hdrh.log' 2>/dev/null ||
+        $python -m pip install -q --disable-pip-version-check --root-user-action=ignore \
             --target "$directory" hdrhistogram==0.10.3 >&2 || fail "cannot install hdrhistogram 0.10.3 from PyPI"
 }
 

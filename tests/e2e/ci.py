@@ -200,7 +200,7 @@ def install_deps(kind, **stubs):
         os.symlink(shutil.which(tool), os.path.join(directory, tool))
     for name, text in {"id": "echo 0", "tee": "cat >/dev/null", "chmod": "exit 0", "rm": "exit 0", "python3": "exit 0", **stubs}.items():
         stub(directory, name.replace("_", "-"), text)
-    r = run_command([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], env={"PATH": directory})
+    r = run_command([os.path.join(SOURCE_DIR, "scripts/install-deps.sh"), kind], env={"PATH": directory, "PYTHON": "python3"})
     return r.returncode, r.stdout + r.stderr
 
 
