@@ -108,15 +108,29 @@ static void print_memory(FILE *out, const struct server_cost *c)
     print_note(out, c, SERVER_COST_NOTE_KERNEL);
 }
 
+/* A part of less than a clock tick is 0. */
+static void print_cpu_parts(FILE *out, const struct server_cost *c)
+{
+    char user[UNITS_TEXT_BYTES], system[UNITS_TEXT_BYTES];
+
+    if (c->user_ns > 0 && c->system_ns > 0)
+        fprintf(out, "%s user, %s system",
+                units_format_duration(user, (uint64_t)(c->user_ns + 0.5)),
+                units_format_duration(system, (uint64_t)(c->system_ns + 0.5)));
+    else
+        fputs(c->user_ns > 0 ? "all user" : "all system", out);
+}
+
 static void print_cpu(FILE *out, const struct server_cost *c)
 {
-    char all[UNITS_TEXT_BYTES], user[UNITS_TEXT_BYTES], system[UNITS_TEXT_BYTES];
+    char all[UNITS_TEXT_BYTES];
 
-    if (c->user_ns + c->system_ns > 0)
-        fprintf(out, "             %s of CPU time per query: %s user, %s system; %.2f CPUs busy\n",
-                units_format_duration(all, (uint64_t)(c->user_ns + c->system_ns + 0.5)),
-                units_format_duration(user, (uint64_t)(c->user_ns + 0.5)),
-                units_format_duration(system, (uint64_t)(c->system_ns + 0.5)), c->cpus);
+    if (c->user_ns + c->system_ns > 0) {
+        fprintf(out, "             %s of CPU time per query: ",
+                units_format_duration(all, (uint64_t)(c->user_ns + c->system_ns + 0.5)));
+        print_cpu_parts(out, c);
+        fprintf(out, "; %.2f CPUs busy\n", c->cpus);
+    }
     print_note(out, c, SERVER_COST_NOTE_CPU);
 }
 

@@ -135,6 +135,28 @@ static void cpu_time_of_less_than_a_tick_is_not_called_0(void **state)
     free(text);
 }
 
+static void a_part_of_the_cpu_time_below_a_tick_is_not_called_0(void **state)
+{
+    static const struct {
+        double user_ns, system_ns;
+        const char *says;
+    } parts[] = {{30000, 70000, "100 us of CPU time per query: 30.0 us user, 70.0 us system;"},
+                 {0, 70000, "70.0 us of CPU time per query: all system;"},
+                 {30000, 0, "30.0 us of CPU time per query: all user;"}};
+    struct server_cost c = known;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char *text;
+
+        c.user_ns = parts[i].user_ns;
+        c.system_ns = parts[i].system_ns;
+        text = text_of(&c);
+        assert_non_null(strstr(text, parts[i].says));
+        free(text);
+    }
+}
+
 static void summary_leaves_out_what_is_unknown(void **state)
 {
     char *text = text_of(&unknown);
@@ -245,6 +267,7 @@ int main(void)
         cmocka_unit_test(summary_has_every_figure),
         cmocka_unit_test(user_memory_without_clear_growth_may_be_reused),
         cmocka_unit_test(cpu_time_of_less_than_a_tick_is_not_called_0),
+        cmocka_unit_test(a_part_of_the_cpu_time_below_a_tick_is_not_called_0),
         cmocka_unit_test(summary_leaves_out_what_is_unknown),
         cmocka_unit_test(kernel_memory_may_be_unknown_alone),
         cmocka_unit_test(memory_that_was_freed_is_negative),
