@@ -258,6 +258,8 @@ def beside_their_queue(queries, s_ms, occupied):
 
 
 def mean_to_queue(both):
+    if not both:
+        return math.nan
     measured, queue = (statistics.mean(times) for times in zip(*both))
     return measured / queue
 
