@@ -3,7 +3,7 @@
 # Installs missing dependencies: with apt on Debian 12 and 13 and Ubuntu 22.04 and 24.04; with dnf on Fedora, but only
 # those of "build" and "demo".  The tests also need hdrhistogram, which is installed from PyPI into build/python.
 #   scripts/install-deps.sh build|demo|test|ci|deep|bench      (each includes those before it)
-# PYTHON: the interpreter of the tests (default: that of the distribution).
+# PYTHON: the interpreter that hdrhistogram is installed for (default: that of the distribution, which runs the tests).
 set -eu
 
 # "a|b": the first that the distribution has
@@ -43,9 +43,9 @@ install_hdrhistogram() {
     case $1 in build | demo) return ;; esac
     directory=$(dirname "$0")/../build/python
     python=${PYTHON:-/usr/bin/python3}
-    [ -x "$python" ] || python=python3
-    PYTHONPATH=$directory $python -c 'import hdrh.log' 2>/dev/null ||
-        $python -m pip install -q --disable-pip-version-check --root-user-action=ignore \
+    command -v "$python" >/dev/null || python=python3
+    PYTHONPATH=$directory "$python" -c 'import hdrh.log' 2>/dev/null ||
+        "$python" -m pip install -q --disable-pip-version-check --root-user-action=ignore \
             --target "$directory" hdrhistogram==0.10.3 >&2 || fail "cannot install hdrhistogram 0.10.3 from PyPI"
 }
 
