@@ -27,7 +27,7 @@ struct worker_place;
 
 /* Callbacks, all called in the worker's thread. */
 struct worker_ops {
-    const char *name;               /* thread name, at most 11 characters */
+    const char *name; /* of the thread, at most 11 characters, followed by index % 1000 */
     int (*setup)(struct worker *w); /* called before the loop runs; -1 with errno on failure */
     void (*on_message)(struct worker *w, int kind, uint64_t value);
     /* Called before each iteration of the loop; may be NULL.  Does what is due and returns whether

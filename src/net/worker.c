@@ -124,11 +124,23 @@ static void loop(struct worker *w)
         event_base_loop(w->base, EVLOOP_ONCE | (w->ops->before_turn(w) ? 0 : EVLOOP_NONBLOCK));
 }
 
+/* Called by another thread, pthread_setname_np(3) would open a file in /proc/self/task.  When a
+ * process ends, its parent and its threads remove what the kernel keeps of that, and get in each
+ * other's way: on 2 busy CPUs, 3 ms of CPU time instead of 0.05. */
+static void name_this_thread(const struct worker *w)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%.11s%u", w->ops->name, w->index % 1000);
+    pthread_setname_np(pthread_self(), name);
+}
+
 static void *run(void *arg)
 {
     struct worker *w = arg;
     int failed;
 
+    name_this_thread(w);
     if (w->own_fd_table)
         split_fd_table(w);
     errno = 0;
@@ -140,18 +152,6 @@ static void *run(void *arg)
     if (w->base != NULL)
         event_base_free(w->base);
     return NULL;
-}
-
-static int create_thread(struct worker *w)
-{
-    const int error = thread_start(&w->thread, run, w);
-    char name[16];
-
-    if (error == 0) {
-        snprintf(name, sizeof name, "%.11s%u", w->ops->name, w->index % 1000);
-        pthread_setname_np(w->thread, name);
-    }
-    return error;
 }
 
 int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place)
@@ -172,7 +172,7 @@ int worker_start(struct worker *w, const struct worker_ops *ops, const struct wo
         return -1;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->ready, NULL);
-    error = create_thread(w);
+    error = thread_start(&w->thread, run, w);
     if (error == 0) {
         pthread_mutex_lock(&w->lock);
         while (w->state == WORKER_STARTING)

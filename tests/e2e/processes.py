@@ -11,7 +11,7 @@ import sys
 import time
 
 from files import temp_path
-from kernel import thread_states
+from kernel import process_state, thread_states
 
 # A program that has not ended or answered by then, or an event that has not come, hangs: alone on the machine it takes seconds,
 # beside other tests ten times as long. TRIES of these are less than TIMEOUT_S of tests/CMakeLists.txt.
@@ -64,7 +64,7 @@ def run_command(argv, **options):
 
 def stop(process, number=signal.SIGTERM):
     if process.poll() is None:
-        is_stopped = "T" in thread_states(process.pid)
+        is_stopped = process_state(process.pid) == "T"  # a look at each thread makes its end expensive, see src/net/worker.c
         process.send_signal(number)
         if is_stopped:  # by a test. Others do without: SIGCONT cancels the SIGSTOP with which LeakSanitizer begins.
             process.send_signal(signal.SIGCONT)

@@ -151,28 +151,52 @@ static void a_kind_that_there_is_not_aborts(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-/* libevent would do with poll(2), or end the process. */
-static void a_thread_without_epoll_does_not_start(void **state)
+/* With a descriptor for the mailbox alone.  Returns errno. */
+static int start_without_epoll(const struct worker_ops *ops, uint32_t index)
 {
-    static const struct worker_ops ops = {
-        .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
-    const struct worker_place place = {.cpu = -1};
+    const struct worker_place place = {.index = index, .cpu = -1};
     struct worker w;
     struct rlimit limit, before;
     const int lowest_free = dup(STDERR_FILENO);
     int status, error;
 
-    (void)state;
     close(lowest_free);
     getrlimit(RLIMIT_NOFILE, &before);
     limit = before;
-    limit.rlim_cur = (rlim_t)lowest_free + 1; /* the mailbox */
+    limit.rlim_cur = (rlim_t)lowest_free + 1;
     setrlimit(RLIMIT_NOFILE, &limit);
-    status = worker_start(&w, &ops, &place);
+    status = worker_start(&w, ops, &place);
     error = errno;
     setrlimit(RLIMIT_NOFILE, &before); /* also for the tests after one that fails */
     assert_int_equal(status, -1);
-    assert_int_equal(error, EMFILE);
+    return error;
+}
+
+/* libevent would do with poll(2), or end the process. */
+static void a_thread_without_epoll_does_not_start(void **state)
+{
+    static const struct worker_ops ops = {
+        .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
+
+    (void)state;
+    assert_int_equal(start_without_epoll(&ops, 0), EMFILE);
+}
+
+static char last_name[16];
+
+static void keep_name(struct worker *w)
+{
+    (void)w;
+    pthread_getname_np(pthread_self(), last_name, sizeof last_name);
+}
+
+static void a_thread_is_named_without_a_descriptor(void **state)
+{
+    static const struct worker_ops ops = {.name = "test", .setup = setup, .teardown = keep_name};
+
+    (void)state;
+    start_without_epoll(&ops, 1007);
+    assert_string_equal(last_name, "test7");
 }
 
 enum { N_TIMES = 100 };
@@ -300,6 +324,7 @@ int main(void)
                                start_and_block),
         cmocka_unit_test(a_kind_that_there_is_not_aborts),
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
+        cmocka_unit_test(a_thread_is_named_without_a_descriptor),
         cmocka_unit_test(each_turn_begins_with_what_is_due),
         cmocka_unit_test(a_warning_of_libevent_is_written_once),
         cmocka_unit_test(an_error_of_libevent_is_always_written),
