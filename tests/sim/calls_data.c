@@ -116,6 +116,7 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     error = call_fault(world.scenario.again_permille, again, N(again));
     if (error == 0)
         error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
+    tcp_at((uint32_t)i)->looked_ns = world.now_ns;
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
     if (error != 0)
         readiness_changed(fd); /* after a fault there is as much to read as before */

@@ -106,6 +106,7 @@ struct tcp {
     uint32_t in_flight; /* bytes that the peer has not read */
     uint64_t last_delivery_ns, last_arrival_ns;
     uint64_t arrived_ns; /* when what has arrived last did */
+    uint64_t looked_ns;  /* when recv(2) looked last for what has arrived */
     struct tcp_peer peer;
     struct tcp_ledger ledger;
     struct tcp_tls tls;

@@ -206,8 +206,11 @@ static void check_idle(const struct client *c, const struct tcp *t)
 {
     const uint64_t since_ns = t->last.at_ns != 0 ? t->last.at_ns : c->accepted_ns;
     const struct scenario *s = &world.scenario;
-    /* of the coarse clock, and of a turn */
-    const uint64_t early_ns = 8 * MS + 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
+    const uint64_t turn_ns = 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
+    const uint64_t early_ns = 8 * MS + turn_ns; /* of the coarse clock, and of a turn */
+    /* and found nothing: this came between two calls */
+    const bool has_just_looked =
+        t->looked_ns + turn_ns >= world.now_ns && t->arrived_ns >= t->looked_ns;
 
     if (clients.expects_closing || s->malloc_ppm > 0 || t->was_unwatched)
         return;
@@ -216,8 +219,8 @@ static void check_idle(const struct client *c, const struct tcp *t)
         "client %u: closed without a cause, %" PRIu64 " ns after the last call", t->peer.client,
         world.now_ns - since_ns);
     /* unless it could not send: of TLS that may be its handshake or a ticket */
-    LAW(t->visible <= t->head || c->answered < c->expected || s->again_permille > 0 ||
-            (s->tls && s->sndbuf_bytes > 0),
+    LAW(t->visible <= t->head || has_just_looked || c->answered < c->expected ||
+            s->again_permille > 0 || (s->tls && s->sndbuf_bytes > 0),
         "client %u: closed as idle with bytes to read", t->peer.client);
 }
 

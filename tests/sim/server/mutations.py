@@ -52,6 +52,11 @@ MUTATIONS = {
         "return worker_watch(&c->event, c->conns->idle_timeout);",
         "return worker_watch(&c->event, what & EV_WRITE ? NULL : c->conns->idle_timeout);",
     ),
+    "closes_idle_ones_without_a_look": (
+        "src/server/io.c",
+        "    n = receive(c, fd);\n    /* after a stall",
+        "    n = what & EV_READ ? receive(c, fd) : 0;\n    /* after a stall",
+    ),
     "interrupted_read_closes": (
         "src/server/io.c",
         "        if (errno != EAGAIN && errno != EINTR)\n            close_failed(c, phase_of(c), errno);",
