@@ -61,9 +61,9 @@ static bool open_within_limit(struct server_conns *conns, int fd, const struct s
     error = open_connection(conns, fd, peer, entry);
     if (error == 0)
         return true;
-    if (limit != NULL)
-        source_limit_leave(limit, entry);
     refuse(conns, fd, server_refusal_of_errno(error));
+    if (limit != NULL) /* once it is closed: another thread may open the next one at once */
+        source_limit_leave(limit, entry);
     return false;
 }
 

@@ -51,9 +51,9 @@ void server_service_begin(struct server_conn *c, uint32_t source_entry,
     event_del(&c->event);
     error = server_io_watch(c, fd);
     if (error != 0) {
-        if (limit != NULL)
-            source_limit_leave(limit, source_entry);
         server_conn_refuse(c, server_refusal_of_errno(error));
+        if (limit != NULL) /* once it is closed: another thread may open the next one at once */
+            source_limit_leave(limit, source_entry);
         return;
     }
     free(c->header);
