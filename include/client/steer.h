@@ -57,8 +57,9 @@ bool client_steer_is_followed(const struct client_steer *s);
 /* Like client_steer_rate().  No effect if already paused or resumed. */
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
 
-/* Requests n connections, at most config->n_connections.  Returns 0, or -1 if a worker has not yet
- * applied the previous change: retry. */
+/* Requests n connections, at most config->n_connections.  No worker closes any while others open
+ * more (workload/spread.h): if memory is short, those that were closed would be missing.  Returns
+ * 0, or -1 if a worker has not yet applied the previous change, or out of memory: retry. */
 int client_steer_connections(struct client_steer *s, uint32_t n);
 
 /* Likewise the number of queries per connection, and the message size by its index in

@@ -5,6 +5,9 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "client/workers.h"
+#include "workload/spread.h"
+
+#include <stdlib.h>
 
 /* Workers read their mailbox between turns: after a few milliseconds at worst, on a loaded host. */
 #define LEAD_NS (50 * UNITS_NS_PER_MS)
@@ -185,9 +188,28 @@ static int set(struct client_steer *s, uint32_t *field, uint32_t value)
     return 0;
 }
 
+/* Tells each worker how many of n connections it has to have.  Returns 0 or -1 with errno. */
+static int spread(const struct client_steer *s, uint32_t n)
+{
+    const uint32_t n_workers = s->workers->n;
+    uint32_t *has = calloc(2 * (size_t)n_workers + 1, sizeof *has), *wanted = has + n_workers;
+
+    if (has == NULL)
+        return -1;
+    for (uint32_t i = 0; i < n_workers; i++)
+        has[i] = (uint32_t)tally_get(&s->workers->all[i].figures.n_live);
+    spread_connections(n, n_workers, has, wanted);
+    for (uint32_t i = 0; i < n_workers; i++)
+        atomic_store_explicit(&s->workers->all[i].targets.n_connections, wanted[i],
+                              memory_order_relaxed);
+    free(has);
+    return 0;
+}
+
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    return set(s, &s->targets.n_connections, n);
+    return client_steer_is_followed(s) && spread(s, n) == 0 ? set(s, &s->targets.n_connections, n)
+                                                            : -1;
 }
 
 int client_steer_queries_per_conn(struct client_steer *s, uint32_t n)

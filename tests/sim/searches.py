@@ -120,12 +120,17 @@ def a_server_takes_20_connections():
     check(18 <= s["lower"] <= 20 < s["upper"] <= 22, f"bounds: {s['lower']} to {s['upper']}")
 
 
-def a_server_accepts_30_connections():
+def a_server_accepts_30_connections(threads=1):
     """And no others when some of these are closed: the search must keep what it holds."""
     code, r, said = search("most_accepted=30 accept_queue=5", 10, 60, "--find", "connections", "-r", "100", "--find-width", "10%",
-                           "--connect-timeout", "300ms", "--find-time", "150s")
+                           "--connect-timeout", "300ms", "--find-time", "150s", "--threads", str(threads))
     check_end(code, r, said, 0, status="found", lower=30, limited_by="connections")
     check(31 <= r["search"]["upper"] <= 34, f"upper bound: {r['search']['upper']}")
+
+
+def threads_keep_what_they_hold():
+    """The 30 connections are those that asked first, not the same number in each thread."""
+    a_server_accepts_30_connections(threads=7)
 
 
 def queue_wait(per_s, capacity, share):
@@ -190,5 +195,6 @@ def check_steps(s):
 LONG = (a_queue_grows_before_anything_is_late, out_of_time_the_bounds_so_far_are_confirmed, the_capacity_of_a_queue)
 
 for case in (nothing_fails, a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, nothing_is_fast, nothing_is_good,
-             a_server_takes_20_connections, a_server_accepts_30_connections, *(() if "--ends" in sys.argv else LONG)):
+             a_server_takes_20_connections, a_server_accepts_30_connections, threads_keep_what_they_hold,
+             *(() if "--ends" in sys.argv else LONG)):
     case()

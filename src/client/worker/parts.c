@@ -194,9 +194,8 @@ void client_parts_steer(struct client_parts *p)
         client_sizes_change(&p->sizes, targets->size);
     client_load_follow(&p->load);
     if (p->place.config->population.n == 0)
-        client_turnover_request(&p->turnover,
-                                pacer_connections_of(targets->n_connections,
-                                                     p->place.config->n_workers, p->place.worker));
+        client_turnover_request(
+            &p->turnover, atomic_load_explicit(&targets->n_connections, memory_order_relaxed));
     client_parts_follow_ends(p);
     client_targets_mark_reached(targets);
 }

@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-int client_targets_init(struct client_targets_copy *copy, const struct client_targets *targets)
+int client_targets_init(struct client_targets_copy *copy, const struct client_targets *targets,
+                        uint32_t n_connections)
 {
+    copy->n_connections = n_connections;
     if (targets == NULL)
         return 0;
     copy->schedule = malloc(sizeof *copy->schedule);
@@ -24,7 +26,6 @@ void client_targets_update(struct client_targets_copy *copy, struct client_targe
     *copy->schedule = targets->schedule;
     copy->measure_ns = targets->measure_ns;
     copy->end_ns = targets->end_ns;
-    copy->n_connections = targets->n_connections;
     copy->queries_per_conn = targets->queries_per_conn;
     copy->size = targets->size;
     copy->version = targets->version;

@@ -43,7 +43,10 @@ static int setup(struct worker *w)
     take_slice(cw);
     return client_figures_init(&cw->figures, cw->n_conns, config->record_connections,
                                config->n_classes) != 0 ||
-                   client_targets_init(&cw->targets, config->targets) != 0 || init_parts(cw) != 0
+                   client_targets_init(&cw->targets, config->targets,
+                                       pacer_connections_of(config->n_at_begin, config->n_workers,
+                                                            w->index)) != 0 ||
+                   init_parts(cw) != 0
                ? -1
                : 0;
 }
