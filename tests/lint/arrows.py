@@ -8,6 +8,8 @@ the same rooms and arrows.  Prints each violation; exit code 1 when there is one
 
     tests/lint/arrows.py [ROOT]
 """
+import graphlib
+import os
 import re
 import sys
 from pathlib import Path
@@ -35,26 +37,22 @@ def read_includes(root):
             name = path.relative_to(root / folder)
             own = [path.parent] + [root / folder] * (folder == "tests/unit")  # steps of a room's tests, or of all
             for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-                if not any((place / header).exists() for place in own):
+                if not any(os.path.exists(f"{place}/{header}") for place in own):
                     found.append((path.relative_to(root), str(name.parent), str(name.with_suffix("")), header,
                                   str(Path(header).parent), str(Path(header).with_suffix(""))))
     return found
 
 
-def find_cycles(arrows):
-    """Of {part: parts it includes}, those that lead back to themselves."""
-    def lead_to(part):
-        seen, ahead = set(), [part]
-        while ahead:
-            new = arrows[ahead.pop()] - seen
-            seen |= new
-            ahead += new
-        return seen
-    return sorted(part for part in arrows if part in lead_to(part))
+def find_cycle(arrows):
+    """The parts of a cycle in {part: parts it includes}; empty: there is none."""
+    try:
+        graphlib.TopologicalSorter(arrows).prepare()
+    except graphlib.CycleError as e:
+        return sorted(set(e.args[1]))
+    return []
 
 
-def violations(root):
-    rooms = read_rooms(root)
+def violations(root, rooms, includes):
     order = list(rooms)
     for room, below in rooms.items():
         yield from (f"src/CMakeLists.txt: {room}: {other} is not below it" for other in below
@@ -62,7 +60,7 @@ def violations(root):
     if read_table(root) != {room: sorted(below) for room, below in rooms.items()}:
         yield "docs/ARCHITECTURE.md: the table of rooms is not that of src/CMakeLists.txt"
     arrows, used = {}, set()
-    for path, room, part, header, header_room, header_part in read_includes(root):
+    for path, room, part, header, header_room, header_part in includes:
         if header_room not in rooms or not (root / "include" / header).exists():
             yield f"{path}: {header}: no such header in a room"
         elif room not in (PROGRAMS, header_room) and header_room not in rooms.get(room, []):
@@ -73,15 +71,16 @@ def violations(root):
             arrows.setdefault(header_part, set())
     for room, below in rooms.items():
         yield from (f"src/CMakeLists.txt: {room}: includes nothing of {other}" for other in below if (room, other) not in used)
-    cycle = find_cycles(arrows)
+    cycle = find_cycle(arrows)
     if cycle:
         yield f"include cycle: {' '.join(cycle)}"
 
 
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
-    found = list(violations(root))
-    print("\n".join(found) if found else f"{len(read_rooms(root))} rooms, {len(read_includes(root))} includes: all point down")
+    rooms, includes = read_rooms(root), read_includes(root)
+    found = list(violations(root, rooms, includes))
+    print("\n".join(found) if found else f"{len(rooms)} rooms, {len(includes)} includes: all point down")
     sys.exit(1 if found else 0)
 
 

@@ -10,13 +10,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def change(path, text):
+    """Returns what takes the change back."""
+    before = path.read_text()
+    path.write_text(text)
+    return lambda: path.write_text(before)
+
+
 def append(path, text):
-    path.write_text(path.read_text() + text)
+    return change(path, path.read_text() + text)
 
 
 def replace(path, old, new):
     assert old in path.read_text(), f"{path}: {old}"
-    path.write_text(path.read_text().replace(old, new))
+    return change(path, path.read_text().replace(old, new))
 
 
 BREAKS = {
@@ -50,28 +57,37 @@ BREAKS = {
 }
 
 
-def lint(change=None):
-    with tempfile.TemporaryDirectory() as directory:
-        tree = Path(directory)
-        for folder in ("src", "include", "tests/unit"):
-            shutil.copytree(ROOT / folder, tree / folder)
-        (tree / "docs").mkdir()
-        shutil.copy(ROOT / "docs/ARCHITECTURE.md", tree / "docs")
-        if change is not None:
-            change(tree)
-        return subprocess.run([sys.executable, ROOT / "tests/lint/arrows.py", tree], capture_output=True, text=True)
+def copy_sources(tree):
+    for folder in ("src", "include", "tests/unit"):
+        shutil.copytree(ROOT / folder, tree / folder)
+    (tree / "docs").mkdir()
+    shutil.copy(ROOT / "docs/ARCHITECTURE.md", tree / "docs")
 
 
-def main():
+def lint(tree):
+    return subprocess.run([sys.executable, ROOT / "tests/lint/arrows.py", tree], capture_output=True, text=True)
+
+
+def check_all(tree):
+    """Returns how many checks failed."""
     failed = 0
-    if lint().returncode != 0:
+    if lint(tree).returncode != 0:
         failed += 1
         print("the sources as they are: not accepted")
-    for name, (change, expected) in BREAKS.items():
-        done = lint(change)
+    for name, (make, expected) in BREAKS.items():
+        take_back = make(tree)
+        done = lint(tree)
+        take_back()
         if done.returncode != 1 or expected not in done.stdout:
             failed += 1
             print(f"{name}: exit code {done.returncode}, no '{expected}' in: {done.stdout}{done.stderr}")
+    return failed
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        copy_sources(Path(directory))
+        failed = check_all(Path(directory))
     print(f"{len(BREAKS) + 1 - failed} passed, {failed} failed, 0 skipped")
     sys.exit(1 if failed else 0)
 
