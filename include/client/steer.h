@@ -58,7 +58,7 @@ bool client_steer_is_followed(const struct client_steer *s);
 int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
 
 /* Requests n connections, at most config->n_connections.  No worker closes any while others open
- * more (workload/spread.h): if memory is short, those that were closed would be missing.  Returns
+ * more (workload/spread.h): when memory is short, closed connections could not be replaced. Returns
  * 0, or -1 if a worker has not yet applied the previous change, or out of memory: retry. */
 int client_steer_connections(struct client_steer *s, uint32_t n);
 

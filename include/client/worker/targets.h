@@ -17,7 +17,7 @@ struct client_targets {
     struct schedule schedule; /* from the first query on */
     uint64_t measure_ns;      /* queries due before it are warm-up */
     uint64_t end_ns;          /* end of the measurement; PACER_NEVER: none */
-    uint32_t n_connections;   /* wanted of all workers together */
+    uint32_t n_connections;   /* that all workers together should have */
     uint32_t queries_per_conn;
     uint32_t size;            /* index into config->sizes */
     _Atomic uint32_t version; /* incremented by every change */
@@ -27,15 +27,15 @@ struct client_targets {
 struct client_targets_copy {
     struct schedule *schedule; /* NULL: targets cannot change */
     uint64_t measure_ns, end_ns;
-    /* wanted of this worker; the main thread sets it before it increments the version */
+    /* that this worker should have; the main thread sets it before it increments the version */
     _Atomic uint32_t n_connections;
     uint32_t queries_per_conn, size;
     uint32_t version;         /* version of the copy */
     _Atomic uint32_t reached; /* version in effect; any thread may read it */
 };
 
-/* n_connections: wanted of this worker at first.  targets NULL: targets cannot change.  Returns 0
- * or -1 with errno. */
+/* n_connections: that this worker should have at first.  targets NULL: targets cannot change.
+ * Returns 0 or -1 with errno. */
 int client_targets_init(struct client_targets_copy *copy, const struct client_targets *targets,
                         uint32_t n_connections);
 void client_targets_free(struct client_targets_copy *copy);
