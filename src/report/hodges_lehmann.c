@@ -105,10 +105,14 @@ static double difference(size_t rank, const double *a, size_t n_a, const double 
 
 static double hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n_b)
 {
-    const size_t n = n_a * n_b;
-    const double upper = difference(n / 2 + 1, a, n_a, b, n_b);
+    const size_t n = n_a * n_b, rank = (n + 1) / 2;
+    const double lower = difference(rank, a, n_a, b, n_b);
+    struct parts p;
 
-    return n % 2 == 1 ? upper : (difference(n / 2, a, n_a, b, n_b) + upper) / 2;
+    if (n % 2 == 1)
+        return lower;
+    p = divide(lower, a, n_a, b, n_b); /* the next one takes a single step more */
+    return (lower + (p.n_up_to > rank ? lower : p.smallest)) / 2;
 }
 
 /* In: a sorted sample; out: a sorted one of the same size, drawn from it with replacement. */
