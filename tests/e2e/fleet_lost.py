@@ -144,7 +144,24 @@ def test_hosts_untune_themselves_when_the_controller_dies():
         seconds = time.time() - max(tuned_s)
         print(f"     all untuned {seconds:.0f} s after the last was tuned, limit {limit_s} s", flush=True)
         check_between(seconds, limit_s - 2, limit_s + 10, "and not sooner")
+        wait_for(lambda: testbed.has("srv", "rc"), "the end of the server", limit_s + 10)
+        check_equal(testbed.call("in", "srv", "cat", f"{REMOTE}/rc"), "124\n", "the server's exit code, of timeout(1)")
         check_equal(testbed.run("--tags", "revert").code, 0, "a revert, later")
+        testbed.check_states(before, "all hosts")
+
+
+def test_server_that_cannot_start_says_why():
+    with Testbed(1) as testbed:
+        testbed.call("in", "srv", "sh", "-c", "setsid python3 -m http.server 4242 >/dev/null 2>&1 &")
+        wait_for(lambda: "python3" in testbed.call("in", "srv", "ss", "-Hltnp"), "another server")
+        before = testbed.states()
+        r = a_run(testbed).wait()
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check(re.search(r"srv failed while connecting: Start the server: port 4242 is in use: .*python3", r.out), r.out)
+        check("the server did not start\n" in r.out and "c1 failed" not in r.out, r.out)
+        r = a_run(testbed, server_port=4243, server_options="--connections-out /nowhere/file").wait()
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check(re.search(r"srv failed while connecting: Start the server: .*/nowhere/file", r.out), r.out)
         testbed.check_states(before, "all hosts")
 
 
@@ -186,11 +203,10 @@ def test_parts_run_separately_on_some_hosts():
             check_equal(r.code, 0, f"{part}: {r.out}")
             check_equal(testbed.states()["c2"], before["c2"], f"c2, which is left out, after {part}")
             if part == "run":
-                wait_for(lambda: "async_wrapper" not in str(testbed.states()), "the end of Ansible's processes")
                 left = testbed.states()
                 for tags in ("revert", "collect,revert", "run,revert"):
-                    r = testbed.run("--limit", "srv,c1", "--check", "--tags", tags, **settings)
-                    check_equal(r.code, 0, f"a rehearsal of {tags}: {r.out}")
+                    rehearsal = testbed.run("--limit", "srv,c1", "--check", "--tags", tags, **settings)
+                    check_equal(rehearsal.code, 0, f"a rehearsal of {tags}: {rehearsal.out}")
                     testbed.check_states(left, f"a rehearsal of {tags} changes nothing")
             if part in ("run", "collect"):
                 check_equal([i["name"] for i in r.result("all")["instances"]], ["c1"], f"results of {part}")
