@@ -22,7 +22,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["sh", "-c", redirect, "sh", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--no-first-run", "--disable-background-networking", "--hide-scrollbars", f"--user-data-dir={self.profile}",
-             "--remote-debugging-pipe", "about:blank"],
+             "--remote-debugging-pipe", "about:blank"], env={**os.environ, "TMPDIR": os.path.dirname(self.profile)},
             pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         os.close(theirs_in)
         os.close(theirs_out)
