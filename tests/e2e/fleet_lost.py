@@ -213,6 +213,15 @@ def test_parts_run_separately_on_some_hosts():
         testbed.check_states(before, "all hosts")
 
 
+def test_another_code_of_merge_is_no_report():
+    with Testbed(1) as testbed:
+        before = testbed.states()
+        r = a_run(testbed, tcpreport=fake_tcpreport(127)).wait()
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        check("no report: tcpreport merge failed: exit code 127" in r.out, r.out)
+        testbed.check_states(before, "all hosts")
+
+
 def signal_program(testbed, host, name):
     testbed.call("in", host, "sh", "-c", f"kill -{name} $(cat {REMOTE}/pid)")
 

@@ -38,6 +38,12 @@ def ansible_environment():
     return environment
 
 
+def fake_tcpreport(merge_code):
+    """A tcpreport whose merge ends with this code."""
+    return write_program(temp_path("tcpreport"),
+                         f'#!/bin/sh\n{os.path.abspath(TCPREPORT)} "$@"\n[ "$1" != merge ] || exit {merge_code}\n')
+
+
 class Testbed:
     """A server and n clients, each a separate host; always taken down at the end."""
 
@@ -111,26 +117,28 @@ class Testbed:
         return "".join(self.call("in", host, "ss", "-Htn", "sport = :22") for host in self.hosts)
 
     def start(self, *arguments, **settings):
-        """Starts fleet/run.yml. The machine is not idle: a run may be SUSPECT, any clock is accepted, and no client waits
-        awake."""
-        settings = {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), "may_be_suspect": True, "lead": 8,
-                    "clock_error_max": "", **settings}
-        settings["client_options"] = f"--pace sleep {settings.get('client_options', '')}"
-        return Run(self, arguments, settings)
+        """Starts fleet/run.yml."""
+        return Run(self, ["in", "ctl", "env", *self.ansible], self.inventory, FLEET, arguments,
+                   {"programs": os.path.dirname(os.path.abspath(TCPCLIENT)), **settings})
 
     def run(self, *arguments, **settings):
         return self.start(*arguments, **settings).wait()
 
 
 class Run:
-    def __init__(self, testbed, arguments, settings):
+    """The machine is not idle: a run may be SUSPECT, any clock is accepted, and no client waits awake."""
+
+    def __init__(self, testbed, prefix, inventory, fleet, arguments, settings):
+        """prefix: of testbed.sh, for commands of the controller; fleet: its copy of the playbook."""
+        settings = {"may_be_suspect": True, "lead": 8, "clock_error_max": "", **settings}
+        settings["client_options"] = f"--pace sleep {settings.get('client_options', '')}"
         self.testbed = testbed
         self.log = temp_path("ansible.log")
         self.begin = time.monotonic()
         with open(self.log, "w") as out:
-            self.process = spawn([SCRIPT, "in", "ctl", "env", *testbed.ansible, "ansible-playbook", "-i", testbed.inventory,
-                                  "-e", json.dumps(settings), *arguments, FLEET + "/run.yml"], env=testbed.environment,
-                                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+            self.process = spawn([SCRIPT, *prefix, "ansible-playbook", "-i", inventory, "-e", json.dumps(settings), *arguments,
+                                  fleet + "/run.yml"], env=testbed.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                 start_new_session=True)
 
     def text(self):
         return read_text(self.log)
