@@ -41,7 +41,7 @@ def check_killed(kill):
     path = temp_path("tests.py")
     write_text(path, FILE)
     runner = spawn(["sh", "-c", 'setpriv --pdeathsig KILL "$@" & wait', "sh", sys.executable, path],
-                   stdout=subprocess.PIPE, text=True)
+                   stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": os.path.dirname(path)})  # killed, it leaves files
     check_equal(runner.stdout.readline(), "started\n", "the file of tests")
     for part in ("sshd", "sleep 1000", "sleep infinity", path):
         # a process that is in execve(2) has no command line
