@@ -133,11 +133,6 @@ MUTATIONS = {
         "return cc->again.n > 0 && !(cc->was_again && has_fresh(cc));",
         "return cc->again.n > 0;",
     ),
-    "slot_freed_and_never_used": (
-        "src/client/worker/connect.c",
-        "    client_connect_more(cc);\n    t->ops->done(t->owner);",
-        "    client_connect_more(cc);\n    (void)t;",
-    ),
     "held_and_never_released": (
         "src/client/worker/connect.c",
         "    cc->unlimited = true;\n    want_more(cc);",

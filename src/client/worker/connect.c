@@ -249,18 +249,12 @@ void client_connect_more(struct client_connect *cc)
     check_all_settled(cc);
 }
 
-/* Ends like a socket's callback, so that a connection that could not be opened is handled now.
- * Otherwise this timer, which may be due again at once, could starve the lower-priority event that
- * handles it. */
+/* Connections that could not be opened are handled before the worker's next turn. */
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
-    struct client_connect *cc = arg;
-    const struct client_transport *t = cc->transport;
-
     (void)fd;
     (void)what;
-    client_connect_more(cc);
-    t->ops->done(t->owner);
+    client_connect_more(arg);
 }
 
 static void on_arrival(evutil_socket_t fd, short what, void *arg)
