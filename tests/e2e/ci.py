@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-""".ci/run and scripts/install-deps.sh, with stubs for the tools: no failure is ignored; and the lints of words and of workflows."""
+""".ci/run, tests/deep and scripts/install-deps.sh, with stubs for the tools: no failure is ignored; and the lints of words and of
+workflows."""
 
 from harness import *
 
@@ -113,6 +114,54 @@ def test_suite_fails_if_its_build_fails():
         check(code != 0 and "an error of the compiler" in out, f"{suite}: {code}: {out}")
         code, out = run_suite(*suite)
         check_equal(code, 0, f"the control: {suite}: {out}")
+
+
+def run_deep(*arguments, fleet="exit 0"):
+    """The exit code, output and tree of tests/deep in a tree of stubs, all of which succeed but tests/fleet/run, which does this."""
+    tree = temp_path("tree")
+    for name in ("scripts/install-deps.sh", "bin/cmake", "bin/ctest", *sum(map(programs_in, deep_checks().values()), [])):
+        stub(tree, name, "exit 0")
+    stub(tree, "tests/fleet/run", fleet)
+    shutil.copy(os.path.join(SOURCE_DIR, "tests/deep"), os.path.join(tree, "tests/deep"))
+    r = run_command([os.path.join(tree, "tests/deep"), *arguments],
+                    env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+    return r.returncode, r.stdout, tree
+
+
+def deep_checks():
+    """Name to command."""
+    r = run_command([os.path.join(SOURCE_DIR, "tests/deep"), "--list"])
+    return dict(line.split(None, 1) for line in r.stdout.splitlines())
+
+
+def programs_in(command):
+    """Those of the repository that a command runs."""
+    return re.findall(r"(?:^| )((?:tests|scripts|bench|build/release/tests)/\S+)", command)
+
+
+def test_deep_checks_go_on_after_a_failure():
+    names = list(deep_checks())
+    code, out, tree = run_deep(fleet="echo a loss; exit 3")
+    check_equal([line.split(":")[0] for line in out.splitlines()], names, "all ran")
+    check(code == 1 and "fleet: failed (exit code 3, see build/deep/fleet.log)" in out, f"{code}: {out}")
+    check_equal(read_text(os.path.join(tree, "build/deep/fleet.log")), "a loss\n", "what it printed")
+    check_equal(out.count(": ok, "), len(names) - 1, out)
+    code, out, _ = run_deep("torture", "fleet")  # the control
+    check_equal((code, re.findall(r"^\w+: ok", out, re.M)), (0, ["torture: ok", "fleet: ok"]), out)
+
+
+def test_deep_runs_programs_that_exist():
+    for name, command in deep_checks().items():
+        programs = programs_in(command)
+        check(programs or " ctest " in command, f"{name}: {command}")
+        for program in programs:
+            check(os.access(os.path.join(SOURCE_DIR, program), os.X_OK), f"{name}: {program}")
+
+
+def test_deep_refuses_unknown_checks():
+    for name in ("fleets", ".*", "--help"):
+        code, out, tree = run_deep("fleet", name)
+        check_equal((code, out, os.path.exists(os.path.join(tree, "build/deep"))), (2, "", False), name)
 
 
 def run_words_lint(*arguments):
