@@ -159,7 +159,7 @@ def test_servers_that_cannot_be_watched_are_refused():
     path = temp_path("kept.json")
     write_text(path, "kept")
     for value, words in (("nsd", "expected a process ID, unit:NAME or cgroup:PATH"), ("0", "expected a process ID"),
-                         (gone_pid(), "no such process"), ("unit:no-such-unit", "no control group of such a unit"),
+                         (gone_pid(), "no such process"), ("unit:no-such-unit", "no such unit with a control group"),
                          ("cgroup:/no/such/group", "no such control group")):
         r = run_client("--watch", value, "--json", path, "-c", 1, "127.0.0.1")
         check_code(r, 2)

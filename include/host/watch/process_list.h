@@ -16,6 +16,7 @@ struct process_list {
     uint64_t user_us, system_us; /* of those listed and those that have ended: only grows */
     /* of these: of those that have ended and whose parents have not waited for them yet */
     uint64_t user_ended_us, system_ended_us;
+    bool is_overfull; /* a process was left out, because the list was full */
 };
 
 /* Adds a process unless it is listed or the list is full. */

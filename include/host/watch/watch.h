@@ -27,6 +27,7 @@ struct watch {
     bool is_alone;            /* the control group has no other processes */
     bool shares_network;      /* with this process: its sockets can be listed */
     bool is_under_load;       /* set by the caller */
+    bool has_said_overfull;   /* that there are more than PROCESS_LIST_MOST processes */
     struct watch_pace scan, pss, sockets;
     char name[WATCH_TEXT_BYTES]; /* "nsd (process 12)"; may contain any byte */
     char end[WATCH_TEXT_BYTES];  /* why the last sample could not be taken; "": it could */

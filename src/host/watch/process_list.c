@@ -17,7 +17,10 @@ bool process_list_has(const struct process_list *l, int pid)
 
 void process_list_add(struct process_list *l, const struct process *p)
 {
-    if (l->n == PROCESS_LIST_MOST || process_list_has(l, p->pid))
+    if (process_list_has(l, p->pid))
+        return;
+    l->is_overfull |= l->n == PROCESS_LIST_MOST;
+    if (l->n == PROCESS_LIST_MOST)
         return;
     l->items[l->n++] = *p;
     l->user_us += p->user_us;

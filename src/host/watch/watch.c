@@ -3,6 +3,7 @@
 #include "host/watch/watch.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "host/watch/cgroup_usage.h"
 #include "host/watch/netstat.h"
 #include "host/watch/port_sockets.h"
@@ -37,6 +38,15 @@ static void look_for_others(void *context, int pid)
     others->found |= !process_list_has(others->list, pid);
 }
 
+/* Says once that the figures lack processes. */
+static void say_overfull(struct watch *w)
+{
+    if (w->processes.is_overfull && !w->has_said_overfull)
+        log_error("%s: has more than %d processes: the others are not counted", w->name,
+                  PROCESS_LIST_MOST);
+    w->has_said_overfull = w->processes.is_overfull;
+}
+
 /* Finds new processes, and whether the control group has others, too. */
 static void scan(struct watch *w)
 {
@@ -49,6 +59,7 @@ static void scan(struct watch *w)
     w->is_alone = w->place.has_memory &&
                   cgroup_processes(w->place.memory.path, look_for_others, &others) == 0 &&
                   !others.found;
+    say_overfull(w);
 }
 
 /* Returns whether the server has ended, and says so in w->end. */
@@ -212,7 +223,7 @@ static int open_group(struct watch *w, char *error)
 
     if (watch_place_find(&w->place, w->proc, &w->target) != 0) {
         snprintf(error, WATCH_TEXT_BYTES,
-                 is_unit ? "no control group of such a unit: is it running?"
+                 is_unit ? "no such unit with a control group: is it running?"
                          : "no such control group");
         return -1;
     }

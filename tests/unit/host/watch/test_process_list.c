@@ -130,6 +130,21 @@ static void a_file_that_cannot_be_opened_is_no_end(void **state)
     assert_true(process_list_has(l, 12));
 }
 
+static void what_does_not_fit_is_not_lost_silently(void **state)
+{
+    struct process_list *l = list_of_server();
+
+    (void)state;
+    for (int pid = 100; l->n < PROCESS_LIST_MOST; pid++)
+        process_list_add(l, &(struct process){.pid = pid});
+    process_list_add(l, &(struct process){.pid = 10});
+    assert_false(l->is_overfull);
+    process_list_add(l, &(struct process){.pid = 20});
+    assert_true(l->is_overfull);
+    assert_int_equal(l->n, PROCESS_LIST_MOST);
+    assert_false(process_list_has(l, 20));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_tree)
 
 int main(void)
@@ -142,6 +157,7 @@ int main(void)
         TEST(a_child_that_was_waited_for_later_counts_once),
         TEST(another_process_with_the_same_id_is_none_of_them),
         TEST(a_file_that_cannot_be_opened_is_no_end),
+        TEST(what_does_not_fit_is_not_lost_silently),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void what_cannot_be_watched_has_its_reason(void **state)
         {"99", "no such process"},
         {"14", "the process has ended"},
         {"cgroup:/nowhere", "no such control group"},
-        {"unit:nowhere", "no control group of such a unit: is it running?"},
+        {"unit:nowhere", "no such unit with a control group: is it running?"},
         {"cgroup:/empty", "no process in the control group"},
     };
 
