@@ -59,7 +59,7 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns);
 
 /* Requests n connections, at most config->n_connections.  No worker closes any while others open
  * more (workload/spread.h): when memory is short, closed connections could not be replaced. Returns
- * 0, or -1 if a worker has not yet applied the previous change, or out of memory: retry. */
+ * 0, or -1 unless client_steer_is_followed(): retry. */
 int client_steer_connections(struct client_steer *s, uint32_t n);
 
 /* Likewise the number of queries per connection, and the message size by its index in

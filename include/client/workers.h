@@ -15,6 +15,7 @@ struct client_workers {
     struct client_worker *all; /* room for n_workers; the first n are running */
     uint32_t n;
     bool *takes_arrivals; /* one flag per worker */
+    uint32_t *shares;     /* two per worker: of client_steer_connections() */
 };
 
 /* Starts config->n_workers workers.  Returns 0; or -1 with errno, with none left running. */

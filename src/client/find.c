@@ -111,8 +111,8 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
             over(f);
         return;
     }
-    if (f->settings->what == CLIENT_FIND_CONNECTIONS)
-        client_steer_connections(f->steer, (uint32_t)f->order.load);
+    if (f->settings->what == CLIENT_FIND_CONNECTIONS) /* followed, as seen above: cannot fail */
+        (void)client_steer_connections(f->steer, (uint32_t)f->order.load);
     f->trials[f->search.n] = (struct client_find_trial){.begin_ns = f->elapsed_ns,
                                                         .p50_ns = LATENCY_UNKNOWN,
                                                         .p99_ns = LATENCY_UNKNOWN,

@@ -177,49 +177,51 @@ int client_steer_pause(struct client_steer *s, bool paused, uint64_t *at_ns)
 }
 
 /* Sets a field of the targets. */
-static int set(struct client_steer *s, uint32_t *field, uint32_t value)
+static void set(struct client_steer *s, uint32_t *field, uint32_t value)
 {
-    if (!client_steer_is_followed(s))
-        return -1;
     pthread_mutex_lock(&s->targets.lock);
     *field = value;
     pthread_mutex_unlock(&s->targets.lock);
     notify_workers(s);
-    return 0;
 }
 
-/* Tells each worker how many of n connections it has to have.  Returns 0 or -1 with errno. */
-static int spread(const struct client_steer *s, uint32_t n)
+/* Tells each worker how many of n connections it has to have. */
+static void spread(const struct client_steer *s, uint32_t n)
 {
     const uint32_t n_workers = s->workers->n;
-    uint32_t *has = calloc(2 * (size_t)n_workers + 1, sizeof *has), *wanted = has + n_workers;
+    uint32_t *has = s->workers->shares, *wanted = has + n_workers;
 
-    if (has == NULL)
-        return -1;
     for (uint32_t i = 0; i < n_workers; i++)
         has[i] = (uint32_t)tally_get(&s->workers->all[i].figures.n_live);
     spread_connections(n, n_workers, has, wanted);
     for (uint32_t i = 0; i < n_workers; i++)
         atomic_store_explicit(&s->workers->all[i].targets.n_connections, wanted[i],
                               memory_order_relaxed);
-    free(has);
-    return 0;
 }
 
 int client_steer_connections(struct client_steer *s, uint32_t n)
 {
-    return client_steer_is_followed(s) && spread(s, n) == 0 ? set(s, &s->targets.n_connections, n)
-                                                            : -1;
+    if (!client_steer_is_followed(s))
+        return -1;
+    spread(s, n);
+    set(s, &s->targets.n_connections, n);
+    return 0;
 }
 
 int client_steer_queries_per_conn(struct client_steer *s, uint32_t n)
 {
-    return set(s, &s->targets.queries_per_conn, n);
+    if (!client_steer_is_followed(s))
+        return -1;
+    set(s, &s->targets.queries_per_conn, n);
+    return 0;
 }
 
 int client_steer_size(struct client_steer *s, uint32_t index)
 {
-    return set(s, &s->targets.size, index);
+    if (!client_steer_is_followed(s))
+        return -1;
+    set(s, &s->targets.size, index);
+    return 0;
 }
 
 uint64_t client_steer_end(struct client_steer *s)

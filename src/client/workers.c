@@ -15,7 +15,8 @@ int client_workers_start(struct client_workers *workers, const struct client_con
 
     workers->all = aligned_alloc(CLIENT_WORKER_ALIGNMENT, config->n_workers * sizeof *workers->all);
     workers->takes_arrivals = calloc(config->n_workers, sizeof *workers->takes_arrivals);
-    if (workers->all == NULL || workers->takes_arrivals == NULL)
+    workers->shares = calloc(config->n_workers, 2 * sizeof *workers->shares);
+    if (workers->all == NULL || workers->takes_arrivals == NULL || workers->shares == NULL)
         return -1;
     memset(workers->all, 0, config->n_workers * sizeof *workers->all);
     for (; workers->n < config->n_workers; workers->n++)
@@ -41,6 +42,7 @@ void client_workers_free(struct client_workers *workers)
         client_worker_free(&workers->all[i]);
     free(workers->all);
     free(workers->takes_arrivals);
+    free(workers->shares);
 }
 
 void client_workers_post(const struct client_workers *workers, enum client_message kind,
