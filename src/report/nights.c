@@ -108,7 +108,8 @@ void nights_judge(struct nights_metric *m, const double *before, size_t n, doubl
                     COMPARISON_Z_POWER * error / m->before;
     m->finding = finding(m, m->step, level);
     by_drift = m->has_drift ? finding(m, m->drift, level) : COMPARISON_SAME;
-    m->is_by_drift = m->finding != COMPARISON_WORSE && by_drift != COMPARISON_SAME;
+    m->is_by_drift =
+        m->finding != COMPARISON_WORSE && by_drift != COMPARISON_SAME && by_drift != m->finding;
     if (m->is_by_drift)
         m->finding = by_drift;
 }

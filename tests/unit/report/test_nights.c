@@ -245,6 +245,10 @@ static void the_test_that_decides_is_named(void **state)
     nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_SLIDING, 180, 1);
     assert_int_equal(m.finding, COMPARISON_WORSE);
     assert_false(m.is_by_drift);
+    m.less_is_worse = true; /* better by both */
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_SLIDING, 180, 1);
+    assert_int_equal(m.finding, COMPARISON_BETTER);
+    assert_false(m.is_by_drift);
 }
 
 static void a_short_series_has_no_drift(void **state)
