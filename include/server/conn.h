@@ -23,6 +23,7 @@
 #define SERVER_BUFFER_BYTES 65536u
 
 #define SERVER_NO_SUBSCRIBER UINT32_MAX
+#define SERVER_SERIAL_MASK   0x7fffffffu
 
 struct server_conns;
 struct server_header;

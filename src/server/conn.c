@@ -10,8 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SERIAL_MASK 0x7fffffffu
-
 static int add_block(struct server_conns *conns)
 {
     struct server_conn **blocks =
@@ -58,7 +56,7 @@ void server_conn_begin(struct server_conn *c)
     struct server_conns *conns = c->conns;
 
     c->open = true;
-    c->serial = conns->next_serial++ & SERIAL_MASK;
+    c->serial = conns->next_serial++ & SERVER_SERIAL_MASK;
 }
 
 /* --- closing --- */

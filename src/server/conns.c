@@ -13,12 +13,18 @@ static bool is_served(const struct server_conn *c)
     return c->open && !c->awaits_header;
 }
 
-/* Serials are less than 2^30 apart, so the 31-bit difference is signed. */
-static int by_age(const void *a, const void *b)
+/* How many connections of the worker began after this one, and one. */
+static uint32_t age(const struct server_conn *c)
+{
+    return (c->conns->next_serial - c->serial) & SERVER_SERIAL_MASK;
+}
+
+static int oldest_first(const void *a, const void *b)
 {
     const struct server_conn *const *one = a, *const *other = b;
+    const uint32_t age_of_one = age(*one), age_of_other = age(*other);
 
-    return (int32_t)(((uint32_t)(*one)->serial - (*other)->serial) << 1);
+    return (age_of_one < age_of_other) - (age_of_one > age_of_other);
 }
 
 uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
@@ -33,7 +39,7 @@ uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
         for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
             if (is_served(&conns->blocks[b][i]))
                 open[n_open++] = &conns->blocks[b][i];
-    qsort(open, n_open, sizeof(struct server_conn *), by_age);
+    qsort(open, n_open, sizeof(struct server_conn *), oldest_first);
     if (n > n_open)
         n = n_open;
     for (uint32_t i = 0; i < n; i++)

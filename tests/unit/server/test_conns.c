@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * test_conns: which connections are the oldest, however many came and went since they began. */
+#include "server/conns.h"
+
+#include "server/service.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { N = 4 };
+
+static struct server_config config;
+static struct server_conns conns;
+static uint8_t buffer[SERVER_BUFFER_BYTES];
+static int peers[N];
+
+static void on_ended(void *context)
+{
+    (void)context;
+}
+
+/* As if this many had begun before. */
+static void open_connection(int i, uint32_t serial)
+{
+    static const struct srcplan_tuple peer = {.address.family = AF_UNSPEC};
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    conns.next_serial = serial;
+    assert_int_equal(server_service_open(&conns, ends[0], 0, &peer), 0);
+    config.n_active++;
+    peers[i] = ends[1];
+}
+
+static bool is_closed(int peer)
+{
+    char byte;
+
+    return recv(peer, &byte, 1, 0) == 0;
+}
+
+static void assert_closed_in_order(const uint32_t serials[N])
+{
+    config = (struct server_config){0};
+    conns = (struct server_conns){
+        .config = &config, .base = event_base_new(), .buffer = buffer, .ended = on_ended};
+    assert_non_null(conns.base);
+    for (int i = 0; i < N; i++)
+        open_connection(i, serials[i]);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(server_conns_close_oldest(&conns, 1), 1);
+        for (int j = 0; j < N; j++)
+            assert_int_equal(is_closed(peers[j]), j <= i);
+    }
+    for (int i = 0; i < N; i++)
+        close(peers[i]);
+    server_conns_free(&conns);
+    event_base_free(conns.base);
+}
+
+static void the_oldest_are_closed_first(void **state)
+{
+    static const uint32_t cases[][N] = {
+        {0, 1, 2, 3},
+        {5, 5 + (1u << 29), 5 + (1u << 30) + 20, 5 + (3u << 29)},
+        {0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001},
+        {0xfffffffe, 0xffffffff, 0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_closed_in_order(cases[i]);
+}
+
+static void more_than_there_are_are_all(void **state)
+{
+    (void)state;
+    config = (struct server_config){0};
+    conns = (struct server_conns){
+        .config = &config, .base = event_base_new(), .buffer = buffer, .ended = on_ended};
+    assert_non_null(conns.base);
+    assert_int_equal(server_conns_close_oldest(&conns, 1), 0);
+    open_connection(0, 7);
+    assert_int_equal(server_conns_close_oldest(&conns, UINT32_MAX), 1);
+    assert_int_equal(tally_get(&conns.tally.closed[PHASE_RUN][REASON_FINISHED]), 1);
+    close(peers[0]);
+    server_conns_free(&conns);
+    event_base_free(conns.base);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_oldest_are_closed_first),
+        cmocka_unit_test(more_than_there_are_are_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
