@@ -13,6 +13,9 @@ static SSL *ssl_of(const struct tls *t)
 
 /* --- errors --- */
 
+/* An alert has a byte (RFC 8446, 6); SSL_AD_REASON_OFFSET plus it is the reason of its error. */
+enum { N_ALERTS = 256 };
+
 static enum outcome_reason reason_of_certificate(long verify_result)
 {
     switch (verify_result) {
@@ -47,7 +50,7 @@ static enum outcome_reason reason_of_error(unsigned long code)
         return REASON_MEMORY;
     if (ERR_GET_LIB(code) != ERR_LIB_SSL)
         return REASON_MALFORMED;
-    if (reason >= SSL_AD_REASON_OFFSET)
+    if (reason >= SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + N_ALERTS)
         return reason_of_alert(reason - SSL_AD_REASON_OFFSET);
     switch (reason) {
     case SSL_R_UNSUPPORTED_PROTOCOL:
@@ -58,6 +61,23 @@ static enum outcome_reason reason_of_error(unsigned long code)
     default:
         return REASON_MALFORMED;
     }
+}
+
+/* Takes all errors from the queue.  The oldest is the cause, unless OpenSSL itself failed: that,
+ * such as want of memory, may only show in a later one. */
+static enum outcome_reason take_errors(void)
+{
+    const enum outcome_reason reason = reason_of_error(ERR_peek_error());
+    bool no_memory = false, is_own = false;
+    unsigned long code;
+
+    while ((code = ERR_get_error()) != 0) {
+        no_memory |= ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+        is_own |= ERR_FATAL_ERROR(code) != 0;
+    }
+    if (no_memory)
+        return REASON_MEMORY;
+    return is_own && reason == REASON_MALFORMED ? REASON_OTHER : reason;
 }
 
 /* The error queue must be empty whenever a function of this file returns. */
@@ -71,8 +91,8 @@ static enum tls_status failed(SSL *ssl)
         w->reason = reason_of_certificate(SSL_get_verify_result(ssl));
         w->text = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
     } else {
-        w->reason = reason_of_error(code);
         w->text = ERR_reason_error_string(code);
+        w->reason = take_errors();
     }
     ERR_clear_error();
     return TLS_FAILED;

@@ -5,6 +5,8 @@
 #include "certificate_steps.h"
 #include "net/tls_context.h"
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -248,6 +250,33 @@ static void addresses_are_not_sent_as_names(void **state)
     }
 }
 
+/* Called for each part of a record that arrives or leaves. */
+static void fail_internally(int written, int version, int type, const void *data, size_t n_bytes,
+                            SSL *ssl, void *context)
+{
+    (void)version, (void)type, (void)data, (void)n_bytes, (void)ssl, (void)context;
+    if (!written)
+        ERR_raise(ERR_LIB_SSL, ERR_R_INTERNAL_ERROR);
+}
+
+static void failure_of_openssl_is_not_the_peers(void **state)
+{
+    /* a handshake record of 4 bytes, which are no message */
+    static const uint8_t record[] = {22, 3, 3, 0, 4, 'H', 'T', 'T', 'P'};
+    uint8_t plain[sizeof record + TLS_RECORD_BYTES];
+    size_t n_plain;
+
+    (void)state;
+    open_contexts(&usual);
+    SSL_CTX_set_msg_callback(client.context->ctx, fail_internally);
+    client.tls = tls_new(&client.worker);
+    assert_int_equal(tls_start(client.tls), TLS_OK);
+    assert_int_equal(tls_receive(client.tls, record, sizeof record, plain, &n_plain), TLS_FAILED);
+    assert_int_equal(client.worker.reason, REASON_OTHER);
+    free_ends();
+    close_contexts();
+}
+
 static void what_is_not_tls_is_malformed(void **state)
 {
     static const uint8_t text[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
@@ -299,6 +328,7 @@ int main(void)
         cmocka_unit_test(refused_certificates_say_why),
         cmocka_unit_test(dot_at_the_end_is_not_part_of_the_name),
         cmocka_unit_test(addresses_are_not_sent_as_names),
+        cmocka_unit_test(failure_of_openssl_is_not_the_peers),
         cmocka_unit_test(what_is_not_tls_is_malformed),
         cmocka_unit_test(one_failure_leaves_the_next_connection_alone),
     };
