@@ -64,7 +64,7 @@ int confline_cut(char *line, struct confline *parts, char *error)
     if (end == name)
         return REFUSE("missing name before '='");
     if (*value != '=' && !is_end(value))
-        return REFUSE("missing '=' after '%.60s'", name);
+        return REFUSE("missing '=' after '%.*s'", (int)(end - name < 60 ? end - name : 60), name);
     parts->name = name;
     if (*value == '=') {
         parts->value = skip_blanks(value + 1);

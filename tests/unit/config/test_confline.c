@@ -71,8 +71,8 @@ static void lines_of_another_form_are_refused(void **state)
     static const struct {
         const char *line, *problem;
     } cases[] = {
-        {"rate 5", "missing '='"},
-        {"rate \"5\"", "missing '='"},
+        {"rate 5 # a comment", "missing '=' after 'rate'"},
+        {"rate \"5\"", "missing '=' after 'rate'"},
         {"= 5", "name"},
         {"rate =", "value"},
         {"rate = # 5", "value"},
