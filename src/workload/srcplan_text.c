@@ -79,14 +79,16 @@ static int append_range(struct srcplan *p, const struct srcplan_address *first, 
 
 static int parse_number(const char *text, uint32_t max, uint32_t *value)
 {
-    *value = 0;
+    uint64_t number = 0;
+
     if (*text == '\0')
         return -1;
     for (; *text >= '0' && *text <= '9'; text++) {
-        *value = *value * 10 + (uint32_t)(*text - '0');
-        if (*value > max)
+        number = number * 10 + (uint64_t)(*text - '0');
+        if (number > max)
             return -1;
     }
+    *value = (uint32_t)number;
     return *text == '\0' ? 0 : -1;
 }
 
