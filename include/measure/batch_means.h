@@ -33,8 +33,8 @@ struct batch_means {
  * the same length, say 1 s.  One without values is ignored. */
 void batch_means_add(struct batch_means *b, uint64_t count, double mean);
 
-/* Half the width of the confidence interval of the mean of all values, in their unit; percent is 90
- * or 95.  NAN if there are fewer than BATCH_MEANS_LEAST batches. */
+/* Half the width of the confidence interval of the mean of all values, in their unit; percent is
+ * below 100.  NAN if there are fewer than BATCH_MEANS_LEAST batches. */
 double batch_means_error(const struct batch_means *b, unsigned percent);
 
 #endif
