@@ -75,6 +75,7 @@ int main(int argc, char **argv)
 {
     standard_streams_open();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* of 'ulimit -f': write(2) fails with EFBIG */
     signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
     messages_take_stderr();
     return find_and_run(argc, argv);

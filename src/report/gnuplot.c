@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,22 +17,45 @@
 
 extern char **environ;
 
+/* Signals that this program ignores end gnuplot: it would go on after a failed write, and end as if
+ * the picture were complete. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t ignored;
+    int error;
+
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
+    error = posix_spawnattr_setsigdefault(attributes, &ignored);
+    return error != 0 ? error : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
 static int spawn(pid_t *pid, int in_fd, int out_fd)
 {
     char *const argv[] = {(char *)"gnuplot", (char *)"-d", NULL}; /* without ~/.gnuplot */
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
 
     if (error != 0)
         return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
     error = posix_spawn_file_actions_adddup2(&actions, in_fd, STDIN_FILENO);
     if (error == 0)
         error = posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    if (error == 0)
+        error = set_signals(&attributes);
     /* in the C locale, as under cron, it warns that it cannot convert a degree sign to UTF-8 */
     if (error == 0 && setenv("LC_ALL", "C.UTF-8", 1) != 0)
         error = errno;
     if (error == 0)
-        error = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+        error = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }

@@ -43,28 +43,37 @@ def test_a_result_that_does_not_fit_keeps_the_old_one():
         subprocess.run(["umount", directory], check=True)
 
 
-# No file that a program writes has more than 512 bytes; SIGXFSZ ends tcpreport, the others ignore it.
+# No file that a program writes has more than 512 bytes.
 SMALL_FILES = ["sh", "-c", 'ulimit -c 0; ulimit -f 1; exec "$@"', "sh"]
 
 
-def test_a_program_killed_while_writing_keeps_the_old_result():
+def killed_while_writing(path, argv):
+    """The exit code of a program that the kernel kills when it first writes what is to replace the file."""
+    return run_command(["strace", "-qq", "-o", "/dev/null", "-P", f"{path}.tmp", "-e", "inject=write:signal=KILL", *argv])
+
+
+def test_tcpreport_keeps_the_old_file_if_it_cannot_write_the_new_one():
     need_tcpreport()
     need_program("gnuplot")
+    need_program("strace")
     result, log, path = temp_path("run.json"), temp_path("run.hlog"), temp_path("result")
     with Server() as server:
         target = f"127.0.0.1:{server.port}"
         load = [TCPCLIENT, "-q", "-c", "100", "-r", "1000", "-t", "1"]
         r = subprocess.run([*load, "--json", result, "--hlog", log, target], capture_output=True, timeout=HANGS_S)
         check(r.returncode in (0, 3), f"exit code {r.returncode}; stderr: {r.stderr}")
-        valid = {**read_json(result), "verdict": "VALID", "reasons": []}
-        write_json(result, valid)
-        for argv in (*([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
-                     [TCPREPORT, "merge", "--hlog", path, log],
-                     [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
-            write_text(path, "old")
-            r = run_command([*SMALL_FILES, *argv])
-            check_equal(r.returncode, -signal.SIGXFSZ, f"exit code of {argv}; stderr: {r.stderr}")
-            check_equal(read_text(path), "old", f"after {argv}")
+    write_json(result, {**read_json(result), "verdict": "VALID", "reasons": []})
+    for argv in (*([TCPREPORT, *command, path, result] for command in (["merge", "--json"], ["html", "-o"])),
+                 [TCPREPORT, "merge", "--hlog", path, log],
+                 [TCPREPORT, "compare", "--min-runs", "1", "--json", path, result, "--", result]):
+        write_text(path, "old")
+        r = killed_while_writing(path, argv)
+        check_equal(r.returncode, -signal.SIGKILL, f"exit code of {argv}; stderr: {r.stderr}")
+        check_equal(read_text(path), "old", f"after {argv} was killed")
+        r = run_command([*SMALL_FILES, *argv])
+        check_equal(r.returncode, 3, f"exit code of {argv}; stderr: {r.stderr}")
+        check("File too large" in r.stderr, f"{argv}: {r.stderr}")
+        check_equal(read_text(path), "old", f"after {argv}")
 
 
 def test_a_file_beyond_the_size_limit_ends_no_run():
