@@ -20,6 +20,10 @@ static const struct {
     int (*run)(const struct report_opts *opts);
 } commands[] = {REPORT_COMMANDS(ROW)};
 
+#define ALTERNATIVE(id, name, summary) "|" #name
+
+static const char alternatives[] = REPORT_COMMANDS(ALTERNATIVE);
+
 /* After --help and --version. */
 static int end_help(void)
 {
@@ -65,9 +69,7 @@ static int find_and_run(int argc, char **argv)
         printf("%s %s\n", program_invocation_short_name, TCPSCALER_VERSION);
         return end_help();
     }
-    log_error(
-        "unknown command '%s': expected show, merge, compare, plot, html or watch: see --help",
-        argv[1]);
+    log_error("unknown command '%s': expected %s: see --help", argv[1], &alternatives[1]);
     return CMD_USAGE;
 }
 

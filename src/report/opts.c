@@ -67,13 +67,17 @@ static const struct option_row watch_rows[] = {
     {OPTIONS_ROW_HELP},
     {OPTIONS_ROW_VERSION}};
 
-static unsigned char given[8];
+/* Of one command, since a program runs only one. */
+static union {
+    unsigned char show[N_OF(show_rows)], merge[N_OF(merge_rows)], compare[N_OF(compare_rows)],
+        plot[N_OF(plot_rows)], html[N_OF(html_rows)], watch[N_OF(watch_rows)];
+} given;
 
 #define TABLE(command, operands)                                                                   \
     {                                                                                              \
         .program = "tcpreport", .usage = #command " [options] " operands,                          \
         .version = TCPSCALER_VERSION, .rows = command##_rows, .n_rows = N_OF(command##_rows),      \
-        .given = given                                                                             \
+        .given = given.command                                                                     \
     }
 
 static struct options tables[REPORT_N_COMMANDS] = {
@@ -90,8 +94,6 @@ static struct options tables[REPORT_N_COMMANDS] = {
 
 static const char *const names[] = {REPORT_COMMANDS(NAME)};
 static const char *const summaries[] = {REPORT_COMMANDS(SUMMARY)};
-
-_Static_assert(N_OF(merge_rows) <= N_OF(given), "room");
 
 struct options *report_opts_table(enum report_command command)
 {

@@ -82,7 +82,7 @@ def test_sampled_rows_are_refused_as_a_log():
 
 
 def test_command_line_is_checked():
-    for arguments, text in (([], "missing COMMAND"), (["merg"], "unknown command 'merg': expected show, merge,"),
+    for arguments, text in (([], "missing COMMAND"), (["merg"], "unknown command 'merg': expected show|merge|"),
                             (["merge"], "missing FILE"), (["merge", "--jso"], "--json"),
                             (["merge", "--nonsense", "x"], "unknown"),
                             (["compare", "x", "y"], "missing -- between"), (["compare", "x", "--"], "missing FILE"),
