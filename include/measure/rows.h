@@ -43,7 +43,7 @@ struct rows *rows_open(const struct rows_options *options);
 
 /* Called by worker `ring` only.  A row that does not fit is dropped and counted, or waits for room.
  */
-void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample);
+void rows_push(struct rows *s, uint32_t ring, const struct rows_record *record);
 
 /* Any thread: from now on no row waits for room. */
 void rows_stop_waiting(struct rows *s);

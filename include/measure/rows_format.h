@@ -31,7 +31,7 @@ struct rows_record {
 };
 
 /* One row of worker `ring` as text, without terminating NUL; returns its length. */
-unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *sample, uint32_t ring,
+unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *record, uint32_t ring,
                      uint64_t realtime_offset_ns);
 
 #endif

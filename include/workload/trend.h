@@ -19,9 +19,9 @@ struct trend {
 };
 
 /* Adds a sample: in_flight queries at elapsed_ns of a run of duration_ns. */
-void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
+void trend_look(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
 
 /* Returns false unless there were samples in both quarters. */
-bool trend_least(const struct trend *g, uint64_t *early, uint64_t *late);
+bool trend_least(const struct trend *t, uint64_t *early, uint64_t *late);
 
 #endif

@@ -113,8 +113,8 @@ void openmetrics_end(struct openmetrics *m)
 
 /* --- reading --- */
 
-/* Returns the value in a line "name value" or "name{labels} value", labels without spaces or quoted
- * ones; NULL: in another line. */
+/* Returns the value in a line "name value" or "name{labels} value", whose label values have no '}';
+ * NULL: in another line. */
 static const char *value_in(const char *line, const char *name)
 {
     const size_t n_name = strlen(name);

@@ -258,9 +258,9 @@ struct rows *rows_open(const struct rows_options *options)
 }
 
 /* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart. */
-static bool is_selected(const struct rows_record *sample, uint64_t one_in)
+static bool is_selected(const struct rows_record *record, uint64_t one_in)
 {
-    uint64_t z = (uint64_t)sample->connection << 16 | sample->id;
+    uint64_t z = (uint64_t)record->connection << 16 | record->id;
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
@@ -284,13 +284,13 @@ static bool wait_for_room(const struct rows *s, const struct ring *r, uint32_t h
     return true;
 }
 
-void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample)
+void rows_push(struct rows *s, uint32_t ring, const struct rows_record *record)
 {
     struct ring *r = &s->rings[ring];
     const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-    const int kind = kind_of((char)sample->type);
+    const int kind = kind_of((char)record->type);
 
-    if (s->o.one_in > 1 && !is_selected(sample, s->o.one_in)) {
+    if (s->o.one_in > 1 && !is_selected(record, s->o.one_in)) {
         r->left_out[kind]++;
         return;
     }
@@ -298,7 +298,7 @@ void rows_push(struct rows *s, uint32_t ring, const struct rows_record *sample)
         r->dropped[kind]++;
         return;
     }
-    r->rows[head & (s->o.ring_rows - 1)] = *sample;
+    r->rows[head & (s->o.ring_rows - 1)] = *record;
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
 }
 

@@ -42,37 +42,37 @@ static char *put_whole_us(char *out, uint64_t ns)
     return put_number(out, ns / 1000);
 }
 
-unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *sample, uint32_t ring,
+unsigned rows_format(char row[ROWS_LINE_BYTES], const struct rows_record *record, uint32_t ring,
                      uint64_t realtime_offset_ns)
 {
-    const uint64_t date_ns = sample->time_ns + realtime_offset_ns;
+    const uint64_t date_ns = record->time_ns + realtime_offset_ns;
     char *out = row;
 
-    *out++ = (char)sample->type;
+    *out++ = (char)record->type;
     *out++ = ',';
     out = put_number(out, date_ns / 1000000000);
     *out++ = '.';
     out = put_digits(out, date_ns % 1000000000, 9);
     *out++ = ',';
-    out = put_number(out, sample->connection);
+    out = put_number(out, record->connection);
     *out++ = ',';
-    out = put_number(out, sample->id);
+    out = put_number(out, record->id);
     *out++ = ',';
-    if (sample->type == 'Q') {
+    if (record->type == 'Q') {
         out = put_number(out, ring);
         *out++ = ',';
-        out = put_number(out, sample->span_ns / 1000);
+        out = put_number(out, record->span_ns / 1000);
         *out++ = ',';
         *out++ = ',';
     } else {
         *out++ = ',';
         *out++ = ',';
-        out = put_whole_us(out, sample->span_ns);
+        out = put_whole_us(out, record->span_ns);
         *out++ = ',';
-        out = put_us(out, sample->span_ns + sample->lag_ns);
+        out = put_us(out, record->span_ns + record->lag_ns);
     }
     *out++ = ',';
-    out = put_us(out, sample->lag_ns);
+    out = put_us(out, record->lag_ns);
     *out++ = '\n';
     return (unsigned)(out - row);
 }

@@ -9,19 +9,19 @@ static void add(struct trend_quarter *q, uint64_t in_flight)
     q->n++;
 }
 
-void trend_look(struct trend *g, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns)
+void trend_look(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns)
 {
     const uint64_t quarter_ns = duration_ns / 4;
 
     if (elapsed_ns >= quarter_ns && elapsed_ns < 2 * quarter_ns)
-        add(&g->early, in_flight);
+        add(&t->early, in_flight);
     else if (elapsed_ns >= 3 * quarter_ns)
-        add(&g->late, in_flight);
+        add(&t->late, in_flight);
 }
 
-bool trend_least(const struct trend *g, uint64_t *early, uint64_t *late)
+bool trend_least(const struct trend *t, uint64_t *early, uint64_t *late)
 {
-    *early = g->early.least;
-    *late = g->late.least;
-    return g->early.n > 0 && g->late.n > 0;
+    *early = t->early.least;
+    *late = t->late.least;
+    return t->early.n > 0 && t->late.n > 0;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LINE_BYTES = 8192 };
+
 static uint64_t find_counter(const char *names, const char *values, const char *wanted)
 {
     char name[64];
@@ -26,14 +28,13 @@ static uint64_t find_counter(const char *names, const char *values, const char *
 
 uint64_t netstat_read(const char *file, const char *group, const char *name)
 {
-    static const int longest = 8192;
-    char names[8192], values[8192];
+    char names[LINE_BYTES], values[LINE_BYTES];
     uint64_t value = NETSTAT_UNKNOWN;
     FILE *f = fopen(file, "re");
 
     if (f == NULL)
         return value;
-    while (fgets(names, longest, f) != NULL && fgets(values, longest, f) != NULL)
+    while (fgets(names, LINE_BYTES, f) != NULL && fgets(values, LINE_BYTES, f) != NULL)
         if (strncmp(names, group, strlen(group)) == 0)
             value = find_counter(names, values, name);
     fclose(f);
