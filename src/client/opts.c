@@ -82,7 +82,7 @@ static int check_connections(struct client_opts *o, char *error)
     if (was_given("backoff") && o->on_demand)
         return REFUSE("--backoff: conflicts with --on-demand: the next query opens a connection");
     if (was_given("backoff") && !o->reconnect)
-        return REFUSE("--backoff: requires --reconnect or --queries-per-conn");
+        return REFUSE("--backoff: requires --reconnect, --queries-per-conn or --find");
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
     if (!was_given("prove")) /* its first query proves it, and a lost datagram proves nothing */

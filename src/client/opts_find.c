@@ -148,8 +148,8 @@ static int check_time(const struct client_opts *o, char *error)
     least_s = (search_least_time_ns(&search, &first) + UNITS_NS_PER_S - 1) / UNITS_NS_PER_S;
     if (o->find_time_ns / UNITS_NS_PER_S >= least_s)
         return 0;
-    return REFUSE("--find-time: '%s' is too short: the first trial, %s %s, takes %s: give at least "
-                  "%s, or %s",
+    return REFUSE("--find-time: '%s' is too short: the first trial, %s %s, takes %s, and a "
+                  "confirmation follows: give at least %s, or %s",
                   units_write_duration(given, o->find_time_ns),
                   units_format_decimal(load, first.load), client_find_settings_unit(o->find),
                   units_format_duration(length, first.duration_ns),

@@ -168,8 +168,8 @@ static int configure_client(struct tls_context *c, const struct tls_client_optio
     if (o->ciphers != NULL && set_ciphers(ctx, o->ciphers) != 0) {
         ERR_clear_error();
         snprintf(error, TLS_ERROR_BYTES,
-                 "--tls-ciphers: invalid value '%.80s': expected OpenSSL names, separated by ':', "
-                 "of ciphers available from --tls-min up",
+                 "--tls-ciphers: invalid value '%.80s': expected OpenSSL names of ciphers "
+                 "for --tls-min or later versions, separated by ':'",
                  o->ciphers);
         return -1;
     }

@@ -47,8 +47,8 @@ static const struct figure_row server_rows[] = {
     {"active at the end", "server.active", figure_count},
     {"bytes received", "server.bytes_received", figure_bytes},
     {"bytes sent", "server.bytes_sent", figure_bytes},
-    {"pauses of accept", "server.accept_pauses", figure_count},
-    {"pauses by back pressure", "server.back_pressure_pauses", figure_count},
+    {"pauses in accepting", "server.accept_pauses", figure_count},
+    {"pauses due to back pressure", "server.back_pressure_pauses", figure_count},
     {"listen queue overflows", "server.listen_overflows", figure_count},
     {"listen queue drops", "server.listen_drops", figure_count},
 };

@@ -157,8 +157,8 @@ void html_search(struct html_report *r)
     if (html_plots_has_trials(search))
         html_picture(
             r->out, &r->can_draw,
-            "Response time by load, of the trials that this host did not limit; of several at a "
-            "load, their mean. The dashed lines are the bounds of the capacity.",
+            "Response time by load, for trials that this host did not limit; several trials at one "
+            "load are averaged. The dashed lines are the bounds of the capacity.",
             print_curve, search);
     print_trials(r->out, search);
     fputs("</section>\n", r->out);

@@ -281,7 +281,7 @@ def test_run_on_hosts_that_do_not_stay_tuned_is_refused():
     why = dict(re.findall(r"^ +(\w+) failed while checking: Not in use: (.*)$", said, re.M))
     check_equal(sorted(why), ["never", "restarted", "reverted", "soon"], f"refused: {said}")
     check(re.match(r"restores its settings in \d+ s, but a run may take 220 s: ", why.pop("soon")), said)
-    check_equal(set(why.values()), {"not tuned, or not any more: --tags revert, then --tags tune; or set tune to false"},
+    check_equal(set(why.values()), {"not tuned, or no longer tuned: --tags revert, then --tags tune; or set tune to false"},
                 "the others")
     check(re.search(r"^ +no server$", said, re.M), f"why there was no run: {said}")
     check_equal([host for host, of_host in hosts.items() if not os.path.exists(of_host["remote_dir"] + "/rows.csv")], ["ready"],

@@ -39,7 +39,7 @@ def test_capacity_is_on_the_first_screen():
         change(path, search={"find": "rate", "unit": "q/s", "slo": ["p99<5ms"], "trials": [trial, later], **answer})
         text = page_of(path)
         check_axes(text, OF_SEARCH)
-        check("of several at a load, their mean" in Page(text).text(), "what the curves are")  # gnuplot: smooth unique
+        check("several trials at one load are averaged" in Page(text).text(), "what the curves are")  # gnuplot: smooth unique
         check(sentence in Page(text).texts("header")[0], f"{sentence!r} in {Page(text).texts('header')[0]}")
         check_equal(rows_of(text, "Trials in order of time")["double"],
                     ["1,000 q/s", "2.00 s", "1.00 ms", "7.00 ms", "3", "bad: p99<5ms"], "the trial")

@@ -21,9 +21,9 @@ usage: $0 COMMAND
   inventory         an inventory for fleet/run.yml, of all hosts
   in HOST COMMAND   run this in the host; ctl: in the controller's network, with this file system
   crash HOST        every process is killed (peers see resets), the host is off the net, its memory lost
-  cut HOST          no packet in or out any more, everything goes on
-  heal HOST         takes that back
-  boot HOST         starts a crashed host afresh
+  cut HOST          no more packets in or out; its processes go on
+  heal HOST         undoes cut
+  boot HOST         starts a crashed host again
 
 The testbed is in \$TESTBED ($TESTBED).
 END

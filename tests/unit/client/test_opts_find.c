@@ -190,15 +190,15 @@ static void a_search_without_time_for_its_first_trial_is_refused(void **state)
                      OPTIONS_RUN);
     assert_int_equal(parse("--find rate --slo p99<50ms --find-range 100-5k --find-time 14s host"),
                      OPTIONS_USAGE);
-    assert_string_equal(error,
-                        "--find-time: '14s' is too short: the first trial, 100 q/s, takes 10.0 s: "
-                        "give at least 15s, or a --find-range with larger loads");
+    assert_string_equal(
+        error, "--find-time: '14s' is too short: the first trial, 100 q/s, takes 10.0 s, and "
+               "a confirmation follows: give at least 15s, or a --find-range with larger loads");
     assert_int_equal(parse("--find connections -r 10 --slo p99<50ms --find-range 5-500 "
                            "--find-time 90s host"),
                      OPTIONS_USAGE);
     assert_string_equal(
         error, "--find-time: '90s' is too short: the first trial, 5 connections, takes 100 "
-               "s: give at least 127s, or a higher --rate");
+               "s, and a confirmation follows: give at least 127s, or a higher --rate");
 }
 
 /* Not --connections, which conflicts with them. */
