@@ -13,10 +13,11 @@ open_lock() {
     [ -n "$opened" ]
 }
 
-# The lock file names the process that holds the lock.  In a subshell, $$ would be the pid of the script.
+# The lock file names the process that holds the lock, unless the disk is full.  In a subshell, $$ would be the pid of the
+# script.
 sign_lock() {
     read -r holder _ </proc/self/stat
-    printf 'process %s (%s --%s)\n' "$holder" "$program" "${in_timer:+revert-after, from }$mode" >"$lock"
+    printf 'process %s (%s --%s)\n' "$holder" "$program" "${in_timer:+revert-after, from }$mode" 2>/dev/null >"$lock" || true
 }
 
 holder_of_lock() {

@@ -182,7 +182,9 @@ record() {
 
 # What is not on record must not be changed.
 cannot_record() {
-    note "cannot write $state: nothing more was changed; make it writable and repeat --apply, or use --revert to undo what was changed"
+    instead=
+    [ "$mode" != apply ] || instead=", or use --revert to undo what was changed"
+    note "cannot write $state: nothing more was changed; make it writable and repeat --$mode$instead"
     exit 3
 }
 
@@ -199,9 +201,17 @@ claim() {
     fi
 }
 
-# rewrite_state COMMAND...: filters the state through this command.
-rewrite_state() {
-    (umask 022 && "$@" <"$state" >"$state.new") && mv -f -- "$state.new" "$state"
+# replace_state COMMAND...: what this command prints becomes the state.  If the command fails, as on a full disk, the state
+# stays as it is.
+replace_state() {
+    { (umask 022 && "$@" >"$state.new") && mv -f -- "$state.new" "$state"; } || {
+        rm -f -- "$state.new"
+        cannot_record
+    }
+}
+
+print_header() {
+    printf '%s\nboot\t%s\t\n' "$header" "$boot"
 }
 
 # The script that is reverted last removes them.
@@ -216,8 +226,7 @@ END
 
 # Starts a state: header, boot id and owner.
 begin_state() {
-    [ -e "$state" ] || (umask 022 && printf '%s\nboot\t%s\t\n' "$header" "$boot" >"$state.new" && mv -- "$state.new" "$state") ||
-        cannot_record
+    [ -e "$state" ] || replace_state print_header
     record_directories
     record_directories_of_siblings
     [ -z "$owner" ] || record owner "$owner" ''
@@ -237,13 +246,13 @@ check_owner() {
 after_reboot() {
     kept='owner|directory|file'
     ! is_persistent "$state" || kept="$kept|sysctl"
-    printf '%s\nboot\t%s\t\n' "$header" "$boot"
-    grep -E "^($kept)$tab" || true
+    print_header || return
+    grep -E "^($kept)$tab" || [ $? = 1 ] # nothing to keep; 2 is an error
 }
 
 forget_what_reboot_undid() {
     if [ -f "$state" ] && ! is_of_this_boot "$state"; then
-        rewrite_state after_reboot
+        replace_state after_reboot <"$state"
     fi
 }
 
@@ -254,7 +263,7 @@ adopt_volatile_state() {
         return 0
     fi
     check_owner "$adopted"
-    [ -e "$state" ] || (umask 022 && head -n 2 -- "$adopted" >"$state.new" && mv -- "$state.new" "$state")
+    [ -e "$state" ] || replace_state head -n 2 -- "$adopted"
     while IFS=$tab read -r kind name before; do
         case $kind in
         "$header" | boot) ;;

@@ -62,5 +62,5 @@ renew_timer() {
 $old_timers
 END
     # shellcheck disable=SC2016 # fields of awk
-    rewrite_state awk -F '\t' -v last="$timer" '$1 != "timer" || $2 == last'
+    replace_state awk -F '\t' -v last="$timer" '$1 != "timer" || $2 == last' <"$state"
 }

@@ -226,6 +226,41 @@ def test_apply_on_a_full_disk_is_undone_and_can_be_repeated():
         check_same(host.everything(), before, "after --apply went on, and --revert")
 
 
+def test_full_disk_loses_no_record():
+    """Neither of what a reboot leaves, nor when --persist moves it, or another timer starts."""
+    need_program("mount")
+    with Host() as host:
+        full, durable = temp_path("full"), "/var/lib/tcpscaler"
+        for directory in (full, host.path("var/lib/tcpscaler")):
+            os.mkdir(directory)
+        for directory in (full, durable):
+            host.run("mount", "-t", "tmpfs", "-o", "size=100k,mode=755", "tmpfs", directory)
+        before, state, timer = host.everything(), ("--state", f"{full}/state"), ("--revert-after", "1h")
+
+        def check_kept(directory, *commands):
+            """Each of them fails on a full disk and keeps the files that are there."""
+            host.run("sh", "-c", f"! cat /dev/zero >{directory}/fill")
+            look = ("sh", "-c", f"ls -A {directory}; grep -v ^timer {directory}/*state || true")
+            kept = host.run(*look).stdout
+            for command in commands:
+                r = script(host, SERVER, *command, code=3)
+                check("nothing more was changed; make it writable and repeat " + command[0] in r.stderr, r.stderr)
+                check_equal(host.run(*look).stdout, kept, f"files after {command}")
+            host.run("rm", f"{directory}/fill")
+
+        script(host, SERVER, "--apply")
+        check_kept(durable, ("--apply", "--persist"))
+        script(host, SERVER, "--revert")
+        script(host, SERVER, "--apply", *state, *timer)
+        check_kept(full, ("--apply", *state, *timer))
+        script(host, SERVER, "--apply", *state, "--persist")
+        host.write("proc/sys/kernel/random/boot_id", "second\n")
+        check_kept(full, ("--revert", *state), ("--apply", *state))
+        script(host, SERVER, "--revert", *state)
+        host.write("proc/sys/kernel/random/boot_id", SYSCTLS["kernel/random/boot_id"] + "\n")
+        check_same(host.everything(), before, "after --revert")
+
+
 def test_truncated_entry_changes_nothing():
     with Host() as host:
         before = host.everything()
