@@ -10,7 +10,7 @@ begin_of() {
 }
 
 stop_timer() {
-    if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill "$1"; fi
+    if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill -USR1 "$1"; fi
 }
 
 # end_timer CODE: what it said is kept if it failed, beside the state and in the system log: nobody was there to read it.
@@ -33,13 +33,16 @@ start_timer() {
         exec 9>&-
         trap - EXIT
         trap '' HUP
-        trap 'kill "$sleeper"; exit' TERM
+        trap 'kill "$sleeper"; exit' USR1
+        # ended with its session or service: too early is better than never, as when the sleep is killed
+        trap 'kill "$sleeper" 2>/dev/null || true' TERM
         sleep "$revert_after" &
         sleeper=$!
-        wait "$sleeper" || true # killed by somebody: too early is better than never
+        wait "$sleeper" || true
         said=
         trap 'end_timer $?' EXIT
-        trap 'exit 0' TERM
+        trap 'exit 0' USR1
+        trap '' TERM
         said=$(mktemp "$volatile.XXXXXX") || said= # a revert without words is better than none
         [ -z "$said" ] || exec 2>"$said"
         lock_wait=999999999 # nobody is there to repeat it

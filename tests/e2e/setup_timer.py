@@ -108,18 +108,26 @@ def test_timer_whose_revert_fails_says_why():
         check_same(host.everything(), before, "after --revert")
 
 
-def test_timer_whose_sleep_is_killed_reverts():
+def test_timer_that_is_ended_reverts_at_once():
+    """Its sleep is killed, or it is itself told to end, again and again, as with its session."""
     need_program("flock", "pgrep")
-    with Host() as host:
-        before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
-        apply(host, SERVER, "--revert-after", "1h")
-        timer = re.search(r"^timer\t(\d+)\t", Path(state).read_text(), re.M)[1]
-        sleep = wait_for(lambda: subprocess.run(["pgrep", "-P", timer, "-x", "sleep"], capture_output=True, text=True).stdout,
-                         "its sleep")
-        os.kill(int(sleep), signal.SIGKILL)
-        # the lock comes last here, too
-        wait_for(lambda: not os.path.exists(state) and not os.path.exists(host.path("run/tcpscaler.lock")), "the revert")
-        check_same(host.everything(), before, "after the revert")
+    for name in ("sleep", "timer"):
+        with Host() as host:
+            before, state = host.everything(), host.path("run/tcpscaler/setup-server.state")
+            apply(host, SERVER, "--revert-after", "1h")
+            (timer, _), = timers(state)
+            sleep = wait_for(lambda: subprocess.run(["pgrep", "-P", str(timer), "-x", "sleep"], capture_output=True, text=True).stdout,
+                             "its sleep")
+            ended = os.pidfd_open(int(sleep) if name == "sleep" else timer)
+
+            def is_reverted():
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(ended, signal.SIGTERM)
+                # the lock comes last here, too
+                return not os.path.exists(state) and not os.path.exists(host.path("run/tcpscaler.lock"))
+            wait_for(is_reverted, f"the revert after the end of the {name}")
+            os.close(ended)
+            check_same(host.everything(), before, "after the revert")
 
 
 if __name__ == "__main__":
