@@ -5,6 +5,7 @@ programs know what they are called."""
 import fnmatch
 import functools
 import glob
+import stat
 
 from harness import *
 
@@ -16,12 +17,16 @@ SETUP = "setup-server", "setup-client"
 NOT_FILES = "tcpscaler-demo", "tcpscaler-fleet", "tcpscaler-setup", "tcpscaler-token"
 
 
+def install(root, prefix="", **options):
+    r = run_command(["cmake", f"-DTCPSCALER_PROGRAM_PREFIX={prefix}", f"-DCMAKE_INSTALL_PREFIX={root}", "-P",
+                     f"{BUILD_DIR}/cmake_install.cmake"], **options)
+    check_equal(r.returncode, 0, f"cmake_install.cmake: {r.stderr}")
+
+
 @functools.cache
 def installed(prefix):
     root = temp_path("root")
-    r = run_command(["cmake", f"-DTCPSCALER_PROGRAM_PREFIX={prefix}", f"-DCMAKE_INSTALL_PREFIX={root}", "-P",
-                     f"{BUILD_DIR}/cmake_install.cmake"])
-    check_equal(r.returncode, 0, f"cmake_install.cmake: {r.stderr}")
+    install(root, prefix)
     return root
 
 
@@ -125,6 +130,18 @@ def test_versions_agree():
     check_equal(found(r"^## (\S+)", "CHANGELOG.md"), version, "CHANGELOG.md")
     for page in glob.glob(f"{SOURCE_DIR}/docs/*.[178]"):
         check_equal(found(r'^\.TH .* "tcpscaler (\S+)"', page), version, page)
+
+
+def test_only_new_directories_get_a_mode():
+    """As in a home directory that others may not read, by a user with a strict umask."""
+    root, theirs = temp_path("root"), {"": 0o700, "share": 0o750, "bin": 0o2775}
+    for name, mode in theirs.items():
+        os.mkdir(os.path.join(root, name))
+        os.chmod(os.path.join(root, name), mode)
+    install(root, umask=0o077)
+    modes = {os.path.relpath(path, root): stat.S_IMODE(os.stat(path).st_mode) for path, _, _ in os.walk(root)}
+    check_equal({name: modes.pop(name or ".") for name in theirs}, theirs, "modes of directories that were there")
+    check_equal((set(modes.values()), len(modes) > 10), ({0o755}, True), f"modes of new directories: {modes}")
 
 
 def test_programs_print_the_name_they_are_called_by():
