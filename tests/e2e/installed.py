@@ -23,6 +23,17 @@ def install(root, prefix="", **options):
     check_equal(r.returncode, 0, f"cmake_install.cmake: {r.stderr}")
 
 
+DIRECTORIES = {"BINDIR": "bin", "SBINDIR": "sbin", "DATADIR": "share", "MANDIR": "share/man", "DOCDIR": DOC}
+
+
+def lay_out(source=SOURCE_DIR, **directories):
+    """Runs packaging/install-tree without cmake; returns the directory in which all is."""
+    stage = temp_path("stage")
+    r = run_command([f"{source}/packaging/install-tree", stage, "", TCPCLIENT], env={**os.environ, **DIRECTORIES, **directories})
+    check_equal((r.returncode, r.stderr), (0, ""), "install-tree")
+    return stage
+
+
 @functools.cache
 def installed(prefix):
     root = temp_path("root")
@@ -130,6 +141,22 @@ def test_versions_agree():
     check_equal(found(r"^## (\S+)", "CHANGELOG.md"), version, "CHANGELOG.md")
     for page in glob.glob(f"{SOURCE_DIR}/docs/*.[178]"):
         check_equal(found(r'^\.TH .* "tcpscaler (\S+)"', page), version, page)
+
+
+def test_private_files_of_the_source_tree_are_not_installed():
+    source = temp_path("source")
+    for name in ("docs", "fleet", "packaging", "scripts"):
+        shutil.copytree(os.path.join(SOURCE_DIR, name), os.path.join(source, name))
+    for name in ("README.md", "CHANGELOG.md", "LICENSE"):
+        shutil.copy(os.path.join(SOURCE_DIR, name), source)
+    private = ("fleet/host_vars/c1.yml", "fleet/inventory.lab.yml", "fleet/.vault_pass", "fleet/results/run.json", "docs/tls.md~",
+               "docs/.faults.md.swp")
+    for name in private:
+        os.makedirs(os.path.dirname(os.path.join(source, name)), exist_ok=True)
+        write_text(os.path.join(source, name), "ansible_become_password: secret\n")
+    found = {path.removeprefix(DOC + "/") for path in files_below(lay_out(source))}
+    check_equal(found & {*private, "fleet/inventory.example.yml", "fleet/roles/fleet/tasks/tune.yml", "docs/tls.md"},
+                {"fleet/inventory.example.yml", "fleet/roles/fleet/tasks/tune.yml", "docs/tls.md"}, "what is installed")
 
 
 def test_only_new_directories_get_a_mode():
