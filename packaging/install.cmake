@@ -3,6 +3,7 @@
 # another prefix than the configured one: cmake -DTCPSCALER_PROGRAM_PREFIX=... -P cmake_install.cmake.
 string(RANDOM LENGTH 12 random) # several may run at once
 set(stage ${TCPSCALER_BINARY_DIR}/install-${random})
+set(ENV{BUILD} ${TCPSCALER_BINARY_DIR})
 foreach(directory BINDIR SBINDIR DATADIR MANDIR DOCDIR)
   set(ENV{${directory}} ${TCPSCALER_${directory}})
 endforeach()

@@ -23,13 +23,13 @@ def install(root, prefix="", **options):
     check_equal(r.returncode, 0, f"cmake_install.cmake: {r.stderr}")
 
 
-DIRECTORIES = {"BINDIR": "bin", "SBINDIR": "sbin", "DATADIR": "share", "MANDIR": "share/man", "DOCDIR": DOC}
+DIRECTORIES = {"BUILD": BUILD_DIR, "BINDIR": "bin", "SBINDIR": "sbin", "DATADIR": "share", "MANDIR": "share/man", "DOCDIR": DOC}
 
 
-def lay_out(source=SOURCE_DIR, **directories):
+def lay_out(source=SOURCE_DIR, program=TCPCLIENT, **directories):
     """Runs packaging/install-tree without cmake; returns the directory in which all is."""
     stage = temp_path("stage")
-    r = run_command([f"{source}/packaging/install-tree", stage, "", TCPCLIENT], env={**os.environ, **DIRECTORIES, **directories})
+    r = run_command([f"{source}/packaging/install-tree", stage, "", program], env={**os.environ, **DIRECTORIES, **directories})
     check_equal((r.returncode, r.stderr), (0, ""), "install-tree")
     return stage
 
@@ -157,6 +157,33 @@ def test_private_files_of_the_source_tree_are_not_installed():
     found = {path.removeprefix(DOC + "/") for path in files_below(lay_out(source))}
     check_equal(found & {*private, "fleet/inventory.example.yml", "fleet/roles/fleet/tasks/tune.yml", "docs/tls.md"},
                 {"fleet/inventory.example.yml", "fleet/roles/fleet/tasks/tune.yml", "docs/tls.md"}, "what is installed")
+
+
+def test_directories_and_the_program_may_be_elsewhere():
+    program = temp_path("tcpclient")
+    os.symlink(TCPCLIENT, program)  # as with CMAKE_RUNTIME_OUTPUT_DIRECTORY
+    stage = lay_out(program=program, BINDIR="usr/bin", SBINDIR="tools/usr/sbin", DATADIR="usr/share")
+    links = [path for path in files_below(stage) if os.path.islink(os.path.join(stage, path))]
+    check_equal(len(links), 5, f"links: {links}")
+    check_equal([path for path in links if not os.path.isfile(os.path.join(stage, path))], [], "links to nowhere")
+    check("usr/share/bash-completion/completions/tcpclient" in files_below(stage), "completions")
+
+
+def relative_directory(name, value):
+    """What packaging/directories.cmake makes of an installation directory, or that it refuses it."""
+    script = temp_path("directory.cmake")
+    write_text(script, f"include({SOURCE_DIR}/packaging/directories.cmake)\nmessage(STATUS ${{CMAKE_INSTALL_{name}}})\n")
+    r = run_command(["cmake", "-DCMAKE_INSTALL_PREFIX=/opt/us", f"-DCMAKE_INSTALL_{name}={value}", "-P", script])
+    if r.returncode:
+        return re.search(f"CMAKE_INSTALL_{name} must be below CMAKE_INSTALL_PREFIX, /opt/us", r.stderr) and "refused"
+    return r.stdout.removeprefix("-- ").strip()
+
+
+def test_absolute_directories_are_below_the_prefix():
+    for value, wanted in (("usr/bin", "usr/bin"), ("/opt/us/usr/bin", "usr/bin"), ("..bin", "..bin"), ("/opt/bin", "refused"),
+                          ("../bin", "refused")):
+        check_equal(relative_directory("BINDIR", value), wanted, f"BINDIR {value}")
+    check_equal(relative_directory("DOCDIR", "/usr/doc"), "refused", "DOCDIR")
 
 
 def test_only_new_directories_get_a_mode():
