@@ -67,7 +67,8 @@ truth)
     ;;
 esac
 failed=0
-ctest --preset "$preset" "$@" || failed=$?
+# ctest must not outlive this script
+setpriv --pdeathsig TERM ctest --preset "$preset" "$@" || failed=$?
 log=build/$preset/$suite.log
 cp "build/$preset/Testing/Temporary/LastTest.log" "$log" # the next suite writes its own
 grep '^     once more: ' "$log" || true # what the machine spoiled

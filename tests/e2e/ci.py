@@ -20,8 +20,8 @@ def copy_ci(tree):
         write_program(os.path.join(tree, name), text)
 
 
-def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
-    """.ci/run in a tree of stubs, all of which succeed but cmake, scripts/test.sh and xargs, which do this."""
+def tree_for_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
+    """A tree of stubs for .ci/run, all of which succeed but cmake, scripts/test.sh and xargs, which do this; its environment."""
     tree = temp_path("tree")
     copy_ci(tree)
     lints = os.listdir(os.path.join(SOURCE_DIR, "tests/lint"))
@@ -33,8 +33,13 @@ def run_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
     stub(tree, "bin/cmake", cmake)
     stub(tree, "scripts/test.sh", test)
     stub(tree, "bin/xargs", xargs)
-    r = run_command([os.path.join(tree, ".ci/run")],
-                    env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+    return tree, {**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]}
+
+
+def run_ci(**stubs):
+    """The exit code and output of .ci/run with these stubs."""
+    tree, env = tree_for_ci(**stubs)
+    r = run_command([os.path.join(tree, ".ci/run")], env=env)
     return r.returncode, r.stdout
 
 
@@ -62,6 +67,38 @@ def test_failing_linter_fails_the_run():
     _, out = run_ci()  # the control: without a finding
     for next_step in ("build release", "count"):
         check(f"=== {next_step}" in out, f"the run goes on: {out}")
+
+
+def processes_in(directory):
+    """Those that have it as their working directory."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(directory):
+                found.append(pid)
+    return found
+
+
+def test_interrupted_run_ends_what_runs_in_the_background():
+    """With the real scripts/test.sh. The first one is told to end while clang-tidy waits for the parts of asan."""
+    for hang, n_hanging, number, code in (("*release*--label-exclude* | *asan*--tests-regex*", 2, signal.SIGTERM, 143),
+                                          ("*--exclude-regex* | *--label-regex*scripts*", 3, signal.SIGINT, 130)):
+        tree, env = tree_for_ci()
+        shutil.copy(os.path.join(SOURCE_DIR, "scripts/test.sh"), os.path.join(tree, "scripts/test.sh"))
+        stub(tree, "bin/renice", "exit 1")
+        stub(tree, "bin/sed", "exit 1")  # of the session's nice value
+        stub(tree, "bin/ctest", f"""mkdir -p build/$2/Testing/Temporary
+            : >build/$2/Testing/Temporary/LastTest.log
+            case $* in {hang}) echo "$*" >>hanging; exec sleep 1000 ;; esac""")
+        # of a background job, which the runner of this test may be, SIGINT is ignored
+        run = spawn(["env", "--default-signal=INT", os.path.join(tree, ".ci/run")], env=env, start_new_session=True,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        hanging = os.path.join(tree, "hanging")
+        wait_for(lambda: os.path.exists(hanging) and len(read_text(hanging).splitlines()) == n_hanging, "what hangs")
+        check(len(processes_in(tree)) > n_hanging, "the control: processes that are found")
+        os.killpg(run.pid, number)
+        check_equal(run.wait(HANGS_S), code, f"exit code after signal {number}")
+        wait_for(lambda: not processes_in(tree), f"the end of {processes_in(tree)}")
 
 
 LOG = "1 passed, {} failed, {} skipped"

@@ -18,4 +18,4 @@ if [ $# -eq 0 ] || [ "$1" = --list ]; then
     # shellcheck disable=SC2046 # none of them has a blank in its name
     set -- $(scripts)
 fi
-shellcheck -x "$@"
+exec shellcheck -x "$@"
