@@ -45,7 +45,7 @@ install_hdrhistogram() {
     python=${PYTHON:-/usr/bin/python3}
     command -v "$python" >/dev/null || python=python3
     PYTHONPATH=$directory "$python" -c 'import hdrh.log' 2>/dev/null ||
-        "$python" -m pip install -q --disable-pip-version-check --root-user-action=ignore \
+        PIP_ROOT_USER_ACTION=ignore "$python" -m pip install -q --disable-pip-version-check \
             --target "$directory" hdrhistogram==0.10.3 >&2 || fail "cannot install hdrhistogram 0.10.3 from PyPI"
 }
 

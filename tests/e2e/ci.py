@@ -308,6 +308,17 @@ def test_an_error_names_the_package():
     check(code == 1 and "please install: gcc" in said, f"neither apt nor dnf: {code}: {said}")
 
 
+def test_pip_of_the_oldest_system_installs_hdrhistogram():
+    """That of Ubuntu 22.04 is pip 22.0."""
+    pip_22_0 = """case $* in
+        *root-user-action*) echo no such option: --root-user-action; exit 2 ;;
+        *"pip install "*) echo "$PIP_ROOT_USER_ACTION, $*" ;;
+        *) exit 1 ;; # not installed yet
+        esac"""
+    code, said = install_deps("test", dpkg_query="echo install ok installed", apt_get="exit 100", python3=pip_22_0)
+    check(code == 0 and said.startswith("ignore, -m pip install ") and "hdrhistogram==" in said, f"{code}: {said}")
+
+
 def test_fedora_gets_what_the_build_needs_and_is_told_what_is_missing():
     code, said = install_deps("demo", rpm='[ "$4" = gcc ]', dnf='echo "$@"')
     check(code == 0 and "install -y -q glibc-devel" in said and "gnuplot" in said and "libc6-dev" not in said, f"{code}: {said}")
