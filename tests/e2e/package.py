@@ -100,6 +100,39 @@ def test_dependencies_are_the_libraries_used():
     check_equal({text.split()[0] for text in depends.split(", ")}, libraries, "dependencies")
 
 
+def library_package(directory, libraries):
+    """A package with empty files of these names."""
+    tree = os.path.join(directory, "libraries")
+    for name in ("DEBIAN/control", *(f"usr/lib/here/{library}" for library in libraries)):
+        os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
+        write_text(os.path.join(tree, name), "")
+    write_text(f"{tree}/DEBIAN/control", "Package: libraries\nVersion: 1\nArchitecture: all\nMaintainer: us\nDescription: x\n")
+    run("dpkg-deb", "--root-owner-group", "-Znone", "-b", tree, f"{directory}/libraries.deb")
+
+
+def make_image(libraries):
+    """packaging/oci-image where all packages have these libraries, with stubs: its result, and what it downloads."""
+    directory = temp_directory()
+    library_package(directory, libraries)
+    for name, text in (("apt-cache", "printf 'libssl3\\n  Depends: libzstd1\\nlibzstd1\\n<libvirtual>\\ndebconf\\n'"),
+                       ("apt-get", f'echo "$*" >{directory}/downloaded; cp {directory}/libraries.deb .'), ("umoci", "exit 0")):
+        write_program(f"{directory}/{name}", f"#!/bin/sh\n{text}\n")
+    r = run_command([f"{SOURCE_DIR}/packaging/oci-image", package(), f"{directory}/image"],
+                    env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"})
+    return r, read_text(f"{directory}/downloaded").split()
+
+
+def test_image_has_the_libraries_of_its_libraries():
+    need_program("readelf")
+    programs = run("objdump", "-p", *(f"{unpacked()}/usr/bin/{name}" for name in NAMES)).stdout
+    libraries = set(re.findall(r"NEEDED +(\S+)", programs))
+    r, downloaded = make_image(libraries)
+    check_equal((r.returncode, r.stderr), (0, ""), "with all libraries")
+    check({"libc6", "libssl3", "libzstd1"} <= set(downloaded) and not {"debconf", "<libvirtual>"} & set(downloaded), downloaded)
+    r, _ = make_image(libraries - {"libcrypto.so.3"})
+    check(r.returncode == 1 and "libcrypto.so.3 is in none of these packages: " in r.stderr, f"{r.returncode}: {r.stderr}")
+
+
 def linked_libraries():
     """What the SBOM calls the libraries that the programs are linked to."""
     names = {"libc": "libc", "libm": "libc", "libevent": "libevent", "libssl": "openssl", "libcrypto": "openssl", "libz": "zlib",
