@@ -116,20 +116,20 @@ check_time() {
 
 # --- the end of a night ---
 
+# send_mail VERDICT SUMMARY
 send_mail() {
+    mail_log=$night/mail.txt
+    (: >"$mail_log") 2>/dev/null || mail_log=/dev/null
     # shellcheck disable=SC2086 # a command with its arguments
-    {
-        printf 'To: %s\nSubject: [nightly] %s: ' "$mail_to" "$(uname -n)"
-        head -n 1 "$night/summary.txt"
-        echo
-        cat "$night/summary.txt"
-    } | timeout --kill-after=10 60 $sendmail -oi -t >"$night/mail.txt" 2>&1 8>&- 9>&-
+    printf 'To: %s\nSubject: [nightly] %s: %s\n\n%s\n' "$mail_to" "$(uname -n)" "$1" "$2" |
+        timeout --kill-after=10 60 $sendmail -oi -t >"$mail_log" 2>&1 8>&- 9>&-
 }
 
+# tell VERDICT SUMMARY
 tell() {
-    [ -z "$mail_to" ] || ! send_mail || return 0
-    cat "$night/summary.txt" >&2
-    [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(tail -n 1 "$night/mail.txt")" >&2
+    [ -z "$mail_to" ] || ! send_mail "$@" || return 0
+    printf '%s\n' "$2" >&2
+    [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(tail -n 1 "$mail_log")" >&2
 }
 
 # Writes a page about the last run, which shows what was wrong.  If that fails, nothing else changes.
@@ -142,20 +142,24 @@ write_page() {
         >"$night/page.txt" 2>&1 8>&- 9>&- || rm -f "$night/page.html"
 }
 
-# An exit code, the verdict, and optionally a file with details.
+# summarize VERDICT [FILE]: prints the summary, with the details in FILE.
+summarize() {
+    echo "$1"
+    for part in repeated.txt ${2:+"$2"}; do
+        [ ! -s "$night/$part" ] || grep -vxF -- "$1" "$night/$part" || true
+    done
+    printf '\nresults: %s\n' "$night"
+    [ ! -s "$night/page.html" ] || printf 'the last run: %s\n' "$night/page.html"
+}
+
+# An exit code, the verdict, and optionally a file with details.  What is told needs no space on the disk.
 conclude() {
     trap '' INT TERM HUP
     end_processes
     [ "$1" = 0 ] || write_page
-    {
-        echo "$2"
-        for part in repeated.txt ${3:+"$3"}; do
-            [ ! -s "$night/$part" ] || grep -vxF -- "$2" "$night/$part" || true
-        done
-        printf '\nresults: %s\n' "$night"
-        [ ! -s "$night/page.html" ] || printf 'the last run: %s\n' "$night/page.html"
-    } >"$night/summary.txt"
-    [ "$1" = 0 ] || tell
+    summary=$(summarize "$2" ${3:+"$3"})
+    printf '%s\n' "$summary" >"$night/summary.txt" || [ "$1" != 0 ]
+    [ "$1" = 0 ] || tell "$2" "$summary"
     concluded=yes
     exit "$1"
 }
@@ -236,7 +240,7 @@ valid_run() {
     until try_run "$night/$1" || is_valid_reference "$1"; do
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
         why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
-        echo "$1, try $try: $why" >>"$night/repeated.txt"
+        echo "$1, try $try: $why" >>"$night/repeated.txt" || true # as on a full disk
         conclude_by_goals "$1"
         what='was not VALID' because=''
         ! was_refused "$1" || what='was refused' because=': nothing listens at the target'

@@ -224,6 +224,21 @@ def test_old_nights_are_removed_from_a_full_disk():
     check(err.startswith("INCONCLUSIVE: first night of a series"), err)
 
 
+def test_verdict_is_told_if_the_disk_is_full():
+    need_root()
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        skip("no mount namespaces here")
+    prefix = ("unshare", "--mount", "sh", "-c", 'mkdir nights && mount -t tmpfs -o size=1m tmpfs nights && exec "$@"', "sh")
+    verdict = "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code 5"
+    for settings in ({}, {"mail_to": "someone@example.com", "sendmail": "bin/sendmail"}):
+        nights = Nights(**settings)
+        write(f"{nights.bin}/tcpclient", "#!/bin/sh\nhead -c 2M /dev/zero >nights/fill 2>/dev/null && exit 0\nexit 5\n")
+        _, err = nights.run(3, prefix=prefix)
+        told = nights.mails() if settings else err
+        check(f"\n{verdict}\n" in f"\n{told}", f"told: {told}; stderr: {err}")
+        check(not settings or f": {verdict}\n\n" in told, f"subject: {told}")
+
+
 def test_retention_removes_only_old_nights():
     nights = Nights(history=2, keep=3)
     other = ["2001-01-01T000000Z.bak", "notes", "2001-01-01"]
