@@ -79,6 +79,14 @@ print_command() {
     esac
 }
 
+# refuse_command COMMAND...: of several lines, the first says which one it is.
+refuse_command() {
+    case $1 in
+    write_file) refuse "writing $2" ;;
+    *) refuse "$(print_command "$@" | head -n 1)" ;;
+    esac
+}
+
 # change KIND NAME BEFORE COMMAND...: runs a command that changes something; KIND, NAME and BEFORE tell how to undo it.
 change() {
     kind=$1 name=$2 before=$3
@@ -89,7 +97,7 @@ change() {
     dry-run) print_command "$@" ;;
     apply)
         record "$kind" "$name" "$before"
-        "$@" >/dev/null || refuse "$(print_command "$@" | head -n 1)"
+        "$@" >/dev/null || refuse_command "$@"
         ;;
     esac
 }
@@ -192,7 +200,7 @@ finish() {
         note "changes made: $((differing - refused)); --revert undoes them ($state)"
     fi
     if [ $refused -gt 0 ]; then
-        note "$refused changes were refused"
+        note "changes refused: $refused"
         exit 3
     fi
     [ $# -eq 0 ] || run_command "$@"

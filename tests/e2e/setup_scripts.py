@@ -190,15 +190,15 @@ def test_nothing_changes_without_awk():
 def test_refused_changes_are_listed_and_all_others_made():
     need_program("mount")
     with Host() as host:
-        read_only = [f"/proc/sys/{name}" for name in ("fs/file-max", "net/ipv4/tcp_mem")]
-        for path in read_only:
+        for path in ("/proc/sys/fs/file-max", "/proc/sys/net/ipv4/tcp_mem", "/etc/sysctl.d"):
             host.run("mount", "--bind", path, path)
             host.run("mount", "-o", "remount,bind,ro", path)
         before = host.everything()
         for _ in range(2):
-            r = script(host, SERVER, "--apply", "--connections", "20000", "--", "echo", "ran", code=3)
-            for command in ("sysctl -w fs.file-max='", "sysctl -w net.ipv4.tcp_mem='30000 45000 60000'", "2 changes were refused"):
-                check(command in r.stderr, f"{command} in: {r.stderr}")
+            r = script(host, SERVER, "--apply", "--persist", "--connections", "20000", "--", "echo", "ran", code=3)
+            for words in ("refused: sysctl -w fs.file-max='", "refused: sysctl -w net.ipv4.tcp_mem='30000 45000 60000'\n",
+                          "refused: writing /etc/sysctl.d/90-tcpscaler-setup-server.conf\n", "changes refused: 3\n"):
+                check(words in r.stderr, f"{words} in: {r.stderr}")
             check_equal(r.stdout, "", "the command does not run")
             check_equal(host.value("net.core.somaxconn"), "16384", "somaxconn")
             check_equal(host.value("fs.file-max"), SYSCTLS["fs/file-max"], "file-max")
