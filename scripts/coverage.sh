@@ -29,7 +29,7 @@ if [ "${1:-}" != report ]; then
     forget
     cmake --build --preset coverage
     forget # the build runs the programs, for their completions
-    ctest --preset coverage --timeout 300 --parallel 2 --exclude-regex "$disturbed"
+    ctest --preset coverage --timeout 300 --parallel 2 --exclude-regex "$disturbed" || exit 1
 fi
 
 # Files of rooms that make no system call, as patterns of awk; the second pattern has those that do.

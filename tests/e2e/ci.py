@@ -201,6 +201,19 @@ def test_deep_refuses_unknown_checks():
         check_equal((code, out, os.path.exists(os.path.join(tree, "build/deep"))), (2, "", False), name)
 
 
+def test_coverage_fails_with_one_if_a_test_fails():
+    line = "src/base/units.c 10 10 100%"
+    for ctest, code in (("exit 8", 1), ("exit 0", 0)):
+        tree = temp_path("tree")
+        os.makedirs(os.path.join(tree, "build/coverage"))
+        for name, text in (("scripts/install-deps.sh", "exit 0"), ("bin/cmake", "exit 0"), ("bin/ctest", ctest), ("bin/gcovr", f"echo {line}")):
+            stub(tree, name, text)
+        shutil.copy(os.path.join(SOURCE_DIR, "scripts/coverage.sh"), os.path.join(tree, "scripts/coverage.sh"))
+        r = run_command([os.path.join(tree, "scripts/coverage.sh")],
+                        env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+        check_equal((r.returncode, "1 pure parts" in r.stdout), (code, code == 0), f"ctest: {ctest}: {r.stdout}{r.stderr}")
+
+
 def run_words_lint(*arguments):
     return run_command([os.path.join(SOURCE_DIR, "tests/lint/words.sh"), *arguments])
 
