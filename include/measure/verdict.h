@@ -69,7 +69,7 @@ struct verdict_percentile {
 /* Unknown figures are 0 with their `has_` flag false. */
 struct verdict_input {
     uint64_t connections_wanted, connections_live; /* live and proven when the last query was due */
-    uint64_t scheduled, sent, unsent;              /* measured queries */
+    uint64_t scheduled, unsent;                    /* measured queries */
     double sent_on_schedule; /* of the queries not counted as unsent, the fraction sent before the
                               * schedule ended */
     bool has_latency;

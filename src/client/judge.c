@@ -80,7 +80,6 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .connections_wanted = r->connections_wanted,
         .connections_live = churns ? r->connections_wanted : r->connections_live,
         .scheduled = tally_get(&q->scheduled),
-        .sent = tally_get(&q->sent),
         .unsent = tally_get(&q->unsent) - tally_get(&q->unconnected),
         .has_growth = r->has_growth,
         .in_flight_early = r->in_flight_early,
@@ -107,11 +106,9 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
     };
 
     /* on demand, queries that wait for a connection are sent after the schedule has ended */
-    in->sent_on_schedule =
-        in->scheduled == in->unsent || r->unblocked_ns == 0 || plan->config.on_demand
-            ? 1.0
-            : (double)in->sent / (double)(in->scheduled - in->unsent) * (double)r->scheduled_ns /
-                  (double)r->unblocked_ns;
+    in->sent_on_schedule = r->unblocked_ns == 0 || plan->config.on_demand
+                               ? 1.0
+                               : (double)r->scheduled_ns / (double)r->unblocked_ns;
     r->broken_law = client_laws_broken(r, &plan->config);
     judge_latency(plan, r, in);
     if (r->sweep != NULL)

@@ -83,7 +83,7 @@ static inline void make_result(struct client_result *r)
     tally_add(&r->tally.connections.opening_retransmits, 4);
     r->host_after.tcp_memory_pressures = 4;
     r->verdict = (struct verdict_input){
-        .scheduled = 1003, .sent = 1000, .unsent = 3, .sent_on_schedule = 1, .has_latency = true};
+        .scheduled = 1003, .unsent = 3, .sent_on_schedule = 1, .has_latency = true};
     r->verdict.n_latencies = 1000;
     r->verdict.percentiles[4] = (struct verdict_percentile){701000, 1200000};
     r->doubts = 1u << VERDICT_UNSENT;

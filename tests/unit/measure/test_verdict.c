@@ -19,7 +19,6 @@ static const struct verdict_input good = {
     .connections_wanted = 100,
     .connections_live = 100,
     .scheduled = 10000,
-    .sent = 10000,
     .sent_on_schedule = 1,
     .has_latency = true,
     .n_latencies = 10000,
@@ -63,7 +62,7 @@ static void schedule_has_to_be_kept_to_a_thousandth(void **state)
     assert_int_equal(verdict_judge(&in), 0);
     in.sent_on_schedule = 0.9989;
     assert_int_equal(verdict_judge(&in), GENERATOR);
-    in.scheduled = in.sent = 0; /* no schedule to keep */
+    in.scheduled = 0; /* no schedule to keep */
     assert_int_equal(verdict_judge(&in), 0);
 }
 
@@ -193,7 +192,7 @@ static void few_queries_are_judged_too(void **state)
     struct verdict_input in = good;
 
     (void)state;
-    in.n_latencies = in.scheduled = in.sent = 5;
+    in.n_latencies = in.scheduled = 5;
     in.n_delayed_by_loss = 1;
     assert_int_equal(verdict_n_holding(&in), P90);
     assert_int_equal(verdict_judge(&in), NOISE);
