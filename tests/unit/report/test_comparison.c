@@ -207,6 +207,7 @@ static void direction_and_size_matter(void **state)
     assert_int_equal(finding_of(1.1, true), COMPARISON_BETTER);
     assert_int_equal(finding_of(0.9, true), COMPARISON_WORSE);
     assert_int_equal(finding_of(1.025, false), COMPARISON_SAME); /* significant, but too small */
+    assert_int_equal(finding_of(0.975, false), COMPARISON_SAME);
 }
 
 static void noise_of_the_history_widens_the_margin(void **state)
@@ -232,6 +233,20 @@ static void too_few_runs_can_show_nothing(void **state)
     assert_true(comparison_is_possible(140, 5, 7));
     assert_false(comparison_is_possible(5, 5, 1));
     assert_false(comparison_is_possible(10, 1, 1));
+    assert_true(comparison_is_possible(6, 6, 1));
+    assert_false(comparison_is_possible(6, 6, 7));
+}
+
+static void the_more_metrics_are_judged_the_more_each_has_to_show(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 2; n++) {
+        struct comparison c[2] = {{.p = 0.006, .low = 0.1, .high = 0.2, .margin = 0.03},
+                                  {.p = 0.9, .margin = 0.03}};
+
+        comparison_judge(c, n);
+        assert_int_equal(c[0].finding, n == 1 ? COMPARISON_WORSE : COMPARISON_SAME);
+    }
 }
 
 int main(void)
@@ -244,6 +259,7 @@ int main(void)
         cmocka_unit_test(direction_and_size_matter),
         cmocka_unit_test(noise_of_the_history_widens_the_margin),
         cmocka_unit_test(too_few_runs_can_show_nothing),
+        cmocka_unit_test(the_more_metrics_are_judged_the_more_each_has_to_show),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

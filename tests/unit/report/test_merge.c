@@ -216,6 +216,18 @@ static void a_merged_run_holds_as_far_as_all_of_its_instances(void **state)
         }
 }
 
+static void a_percentile_holds_if_it_holds_in_all_instances(void **state)
+{
+    struct json_object *sum = sum_of(WITH("\"holds\":{\"p50\":true,\"p90\":true,\"p99\":false}"),
+                                     WITH("\"holds\":{\"p50\":true,\"p90\":false,\"p99\":true}"));
+
+    (void)state;
+    assert_text(sum, "holds.p50", "true");
+    assert_text(sum, "holds.p90", "false");
+    assert_text(sum, "holds.p99", "false");
+    result_free(sum);
+}
+
 /* As in a result of an older version. */
 static void a_missing_key_is_unknown_like_null(void **state)
 {
@@ -323,6 +335,7 @@ int main(void)
         cmocka_unit_test(what_the_instances_share_is_not_added),
         cmocka_unit_test(null_is_no_loss_no_minimum_and_no_time),
         cmocka_unit_test(a_merged_run_holds_as_far_as_all_of_its_instances),
+        cmocka_unit_test(a_percentile_holds_if_it_holds_in_all_instances),
         cmocka_unit_test(a_missing_key_is_unknown_like_null),
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
