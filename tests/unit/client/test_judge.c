@@ -127,7 +127,7 @@ static void a_run_that_was_to_measure_and_measured_nothing_is_doubted(void **sta
     m->plan.config.listens = true;
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
-    hist_record(&r.metrics[CLIENT_RESPONSE], MS);
+    r.metrics[CLIENT_RESPONSE].beyond = 1; /* a message that was missed */
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 0);
 }
@@ -194,6 +194,8 @@ static void own_delay_is_judged_at_the_rank_of_the_response(void **state)
     assert_true(of[1].response_ns == HIST_BEYOND);
     assert_true(of[1].own_ns == r->metrics[CLIENT_OWN].max_ns);
     assert_true(verdict_holds(&r->verdict, 1));
+    assert_true(of[LATENCY_N_PERCENTILES].response_ns == HIST_BEYOND);
+    assert_true(of[LATENCY_N_PERCENTILES].own_ns == r->metrics[CLIENT_OWN].max_ns);
 }
 
 /* A connection is missing between the end of one and the start of its replacement. */
@@ -204,6 +206,10 @@ static void connections_that_follow_one_another_are_not_short(void **state)
     m->plan.config.queries_per_conn = 100;
     m->result.connections_live = 0;
     assert_doubts(m, 0);
+    m->plan.config.queries_per_conn = 0;
+    m->plan.config.on_demand = true;
+    client_judge(&m->result, &m->plan, 0); /* no connection was made up for the laws on demand */
+    assert_int_equal(m->result.doubts, 0);
 }
 
 static void queries_in_flight_at_the_end_count_unless_the_run_was_interrupted(void **state)
@@ -274,6 +280,16 @@ static void queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow(v
     assert_doubts(m, 1u << VERDICT_GENERATOR_LIMITED);
 }
 
+static void queries_that_waited_for_a_connection_on_demand_do_not_either(void **state)
+{
+    struct made_up *m = *state;
+
+    m->result.sent_ns = m->result.unblocked_ns *= 2;
+    m->plan.config.on_demand = true;
+    client_judge(&m->result, &m->plan, 0);
+    assert_int_equal(m->result.doubts, 0);
+}
+
 /* Its overloads are on purpose. */
 static void a_search_is_judged_by_its_answer(void **state)
 {
@@ -286,6 +302,9 @@ static void a_search_is_judged_by_its_answer(void **state)
     r->sweep = &sweep;
     r->connections_live = N_CONNECTIONS - 1;
     r->sent_ns = r->unblocked_ns *= 2;
+    r->has_growth = true;
+    r->in_flight_late = 1000;
+    tally_add(&r->tally.datagrams.dropped, 1);
     find->search.status = SEARCH_FOUND;
     assert_doubts(m, 0);
     assert_false(r->verdict.has_latency);
@@ -318,6 +337,7 @@ int main(void)
         TEST(only_an_interruption_before_the_measurement_explains_that_nothing_was_due),
         TEST(lost_segments_count_on_loopback_alone),
         TEST(queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow),
+        TEST(queries_that_waited_for_a_connection_on_demand_do_not_either),
         TEST(a_search_is_judged_by_its_answer),
     };
 
