@@ -44,6 +44,22 @@ static void a_schedule_that_begins_at_none_may_begin_with_its_second_arrival(voi
     assert_int_equal(count_between(&c, 0, S), 99);
 }
 
+static void an_arrival_after_the_start_is_not_left_out(void **state)
+{
+    static const struct pacer_segment segment = {PACER_NEVER, 1000, 1000};
+
+    (void)state;
+    for (int arrival = PACER_POISSON; arrival <= PACER_CONSTANT; arrival++) {
+        struct pacer_config c = shared_of((enum pacer_arrival)arrival, &segment, 1);
+        struct pacer p, q;
+
+        pacer_start(&p, &c, START);
+        c.none_at_start = true;
+        pacer_start(&q, &c, START);
+        assert_int_equal(p.next_ns, q.next_ns);
+    }
+}
+
 static void connections_are_dealt_without_losing_the_remainder(void **state)
 {
     static const uint32_t totals[] = {1, 2, 7, 10, 63, 64, 65, 1000, 1048577, UINT32_MAX};
@@ -280,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_schedule_that_begins_at_none_may_begin_with_its_second_arrival),
+        cmocka_unit_test(an_arrival_after_the_start_is_not_left_out),
         cmocka_unit_test(connections_are_dealt_without_losing_the_remainder),
         cmocka_unit_test(constant_workers_together_make_the_exact_grid),
         cmocka_unit_test(round_robin_gives_each_connection_the_same_period),

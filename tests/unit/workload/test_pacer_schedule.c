@@ -237,6 +237,9 @@ static void what_was_not_wanted_leaves_no_burst(void **state)
         assert_int_equal(p.next_ns, START + S / 2 + 7 + i * S / 10);
     pacer_skip_to(&p, START + S); /* passed long ago */
     assert_int_equal(p.next_ns, START + S / 2 + 7 + 2 * S);
+    pacer_skip_to(&p, START + 5 * S); /* once more */
+    for (uint64_t i = 0; i < 20; i++, pacer_advance(&p))
+        assert_int_equal(p.next_ns, START + 5 * S + i * S / 10);
 }
 
 int main(void)
