@@ -146,6 +146,63 @@ static void queries_that_never_ended_are_lost(void **state)
     assert_int_equal(lost(), 10);
 }
 
+/* Without a drain, too: ten of the 105 that end were in flight before. */
+static void outcomes_of_earlier_queries_hide_no_loss(void **state)
+{
+    (void)state;
+    begin();
+    trial.drained = false;
+    tally_add(&queries()->scheduled, 100);
+    tally_add(&queries()->answered, 102);
+    assert_int_equal(lost(), 0);
+    tally_add(&queries()->timeout, 3);
+    assert_int_equal(lost(), 3);
+}
+
+static uint64_t own(void)
+{
+    client_find_trial_fill(&f, &trial);
+    return trial.figures.goals[0].own;
+}
+
+static void what_this_host_may_have_lost_is_counted(void **state)
+{
+    (void)state;
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, 100);
+    tally_add(&queries()->answered, 90);
+    tally_add(&queries()->cancelled, 10);
+    assert_int_equal(own(), 0);
+    tally_add(&all[0].figures.tally.datagrams.dropped, 1);
+    assert_int_equal(own(), 1);
+    tally_add(&all[0].figures.tally.connections.ended[PHASE_BIND][REASON_PORTS], 2);
+    assert_int_equal(own(), 1); /* no connection is reopened */
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    assert_int_equal(own(), 1 + 2); /* a query each */
+    settings.what = CLIENT_FIND_RATE;
+    config.queries_per_conn = 10;
+    assert_int_equal(own(), 1 + 100 + 10); /* any of them */
+}
+
+/* Of a search for a rate of connections, each of which has a query. */
+static void connections_that_this_host_opened_late_say_nothing_of_the_server(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    settings.slo.goals[0] = (struct slo_goal){.metric = SLO_RESPONSE, .limit_ns = 1000000};
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, 10);
+    tally_add(&queries()->answered, 10);
+    for (unsigned i = 0; i < 10; i++) {
+        hist_record(&f.recorded[CLIENT_RESPONSE], 2000000);
+        hist_record(&f.recorded[CLIENT_OPEN_LAG], 1900000);
+    }
+    f.measure_ns = 0;
+    f.end_ns = 1000000000;
+    client_find_trial_fill(&f, &trial);
+    assert_true(client_find_trial_is_void(&f, &trial));
+}
+
 /* A connection that is not reopened costs more than one query; which, nobody knows. */
 static void
 ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server(void **state)
@@ -237,6 +294,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_window_that_this_host_decided_shows_nothing, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(queries_that_never_ended_are_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(outcomes_of_earlier_queries_hide_no_loss, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_this_host_may_have_lost_is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            connections_that_this_host_opened_late_say_nothing_of_the_server, setup, teardown),
         cmocka_unit_test_setup_teardown(
             ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server, setup,
             teardown),

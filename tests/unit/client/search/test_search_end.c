@@ -122,17 +122,21 @@ static void a_confirmed_answer_outlives_the_last_trial(void **state)
     }
 }
 
-static void without_a_trial_left_there_is_no_confirmation(void **state)
+static void without_a_trial_left_there_is_neither_a_round_nor_a_confirmation(void **state)
 {
-    struct simulated server = simulated_with_cliff(20000);
+    static const enum search_step steps[] = {SEARCH_DOUBLE, SEARCH_BISECT, SEARCH_CONFIRM};
     struct search_order order;
-    const uint64_t elapsed_ns = simulated_up_to(&s, &config, SEARCH_CONFIRM, &server, &order);
 
     (void)state;
-    leave_trials(0);
-    assert_false(search_next(&s, elapsed_ns, &order));
-    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
-    assert_int_equal(s.reason, SEARCH_TOO_MANY);
+    for (size_t i = 0; i < 3; i++) {
+        struct simulated server = simulated_with_cliff(20000);
+        const uint64_t elapsed_ns = simulated_up_to(&s, &config, steps[i], &server, &order);
+
+        leave_trials(0);
+        assert_false(search_next(&s, elapsed_ns, &order));
+        assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+        assert_int_equal(s.reason, SEARCH_TOO_MANY);
+    }
 }
 
 /* Connections that the overload waits for, for example. */
@@ -187,7 +191,7 @@ int main(void)
         cmocka_unit_test(out_of_time_the_bounds_so_far_are_confirmed),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(a_confirmed_answer_outlives_the_last_trial),
-        cmocka_unit_test(without_a_trial_left_there_is_no_confirmation),
+        cmocka_unit_test(without_a_trial_left_there_is_neither_a_round_nor_a_confirmation),
         cmocka_unit_test(a_confirmed_answer_outlives_the_time),
         cmocka_unit_test(a_recovery_without_time_is_not_measured),
         cmocka_unit_test(without_an_overload_there_is_no_recovery),
