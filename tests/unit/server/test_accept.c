@@ -5,6 +5,7 @@
 #include "host/memory_watch.h"
 #include "net/sock.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 /* More events than any step below takes. */
-enum { MOST_TURNS = 20, GRANT = 1000 };
+enum { MOST_TURNS = 20, MOST_WAKEUPS = 1000, GRANT = 1000 };
 
 static struct server_config config;
 static struct server_conns conns;
@@ -26,23 +30,45 @@ static struct server_accept acceptor;
 static struct memory_watch memory;
 static struct sock_address address;
 static int client_fd;
+static struct rlimit nofile;
+static bool watching_fails; /* of the next connection */
 
-static int setup(void **state)
+/* Called by libevent. */
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+    if (watching_fails && operation == EPOLL_CTL_ADD && fd != config.overflow.set_fd) {
+        watching_fails = false;
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+}
+
+/* Its address goes to *address. */
+static int open_listener(void)
 {
     const struct sock_listen_options options = {.backlog = 8};
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd;
+
+    address = (struct sock_address){.length = sizeof in};
+    memcpy(&address.ss, &in, sizeof in);
+    fd = sock_listen(&address, &options);
+    return fd >= 0 && sock_local_address(fd, &address) == 0 ? fd : -1;
+}
+
+static int setup(void **state)
+{
     struct server_accept_place place = {.worker_index = 0};
 
     (void)state;
-    address = (struct sock_address){.length = sizeof in};
-    memcpy(&address.ss, &in, sizeof in);
     memory = (struct memory_watch){.meminfo_fd = -1, .grant = GRANT};
     config = (struct server_config){.own_fd_tables = true, .quiet = true, .memory = &memory};
     conns = (struct server_conns){.config = &config, .base = event_base_new()};
     client_fd = socket(AF_INET, SOCK_STREAM, 0);
-    place.listener_fd = sock_listen(&address, &options);
+    place.listener_fd = open_listener();
     if (conns.base == NULL || client_fd < 0 || place.listener_fd < 0 ||
-        sock_local_address(place.listener_fd, &address) != 0 ||
+        getrlimit(RLIMIT_NOFILE, &nofile) != 0 ||
         server_overflow_open(&config.overflow, true, false) != 0)
         return -1;
     return server_accept_start(&acceptor, &conns, &place);
@@ -51,12 +77,25 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    setrlimit(RLIMIT_NOFILE, &nofile);
     server_accept_stop(&acceptor);
     server_conns_free(&conns);
+    source_limit_free(config.source_limit);
     server_overflow_close(&config.overflow);
     event_base_free(conns.base);
     close(client_fd);
     return 0;
+}
+
+/* Leaves no more descriptors. */
+static void fill_table(void)
+{
+    const int fd = dup(client_fd);
+    const struct rlimit full = {.rlim_cur = (rlim_t)fd, .rlim_max = nofile.rlim_max};
+
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
 }
 
 static void client_connects(void)
@@ -126,6 +165,70 @@ static void without_memory_connections_wait_until_they_may_be_refused(void **sta
     assert_int_equal(tally_get(&conns.tally.accepted), 0);
 }
 
+static void a_connection_that_cannot_be_opened_gives_back_the_share_of_its_source(void **state)
+{
+    (void)state;
+    config.source_limit = source_limit_new(1, 10, 0);
+    assert_non_null(config.source_limit);
+    watching_fails = true;
+    client_connects();
+    run_until(&conns.tally.refused[SERVER_REFUSED_MEMORY], 1);
+    close(client_fd);
+    client_fd = socket(AF_INET, SOCK_STREAM, 0);
+    client_connects();
+    event_base_loop(conns.base, EVLOOP_ONCE);
+    assert_int_equal(tally_get(&conns.tally.accepted), 1);
+}
+
+static void helpers_take_turns(void **state)
+{
+    struct server_conns other_conns = {.config = &config, .base = event_base_new()};
+    const struct server_accept_place nowhere = {.worker_index = 1, .listener_fd = -1};
+    const tally_count *refused = &other_conns.tally.refused[SERVER_REFUSED_CONNECTIONS];
+    const int full_fd = open_listener(); /* of a worker with a full table */
+    static struct server_accept other;
+
+    (void)state;
+    config.max_connections = 1; /* both refuse every connection */
+    atomic_store(&config.n_active, 1);
+    assert_int_equal(server_accept_start(&other, &other_conns, &nowhere), 0);
+    server_overflow_offer(&config.overflow, full_fd);
+    for (int i = 0; i < MOST_WAKEUPS && tally_get(refused) == 0; i++) {
+        close(client_fd);
+        client_fd = socket(AF_INET, SOCK_STREAM, 0);
+        client_connects();
+        event_base_loop(conns.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        event_base_loop(other_conns.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    }
+    assert_true(tally_get(&conns.tally.refused[SERVER_REFUSED_CONNECTIONS]) > 0);
+    assert_true(tally_get(refused) > 0);
+    server_overflow_withdraw(&config.overflow, full_fd);
+    server_accept_stop(&other);
+    server_conns_free(&other_conns);
+    event_base_free(other_conns.base);
+    close(full_fd);
+}
+
+static void a_full_worker_refuses_nobody_while_it_is_suspended(void **state)
+{
+    const tally_count *refused = &conns.tally.refused[SERVER_REFUSED_FDS];
+    const int refused_fd = client_fd, second_fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    fill_table();
+    client_connects();
+    run_until(refused, 1);
+    server_accept_suspend(&acceptor, true);
+    client_fd = second_fd;
+    client_connects();
+    event_base_loop(conns.base, EVLOOP_ONCE); /* the timer: it looks for room */
+    assert_int_equal(tally_get(refused), 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &nofile), 0);
+    server_accept_suspend(&acceptor, false);
+    run_until(&conns.tally.accepted, 1);
+    close(refused_fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +238,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_connection_takes_its_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_connections_wait_until_they_may_be_refused,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_connection_that_cannot_be_opened_gives_back_the_share_of_its_source, setup, teardown),
+        cmocka_unit_test_setup_teardown(helpers_take_turns, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_worker_refuses_nobody_while_it_is_suspended, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
