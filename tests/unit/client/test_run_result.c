@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT
- * test_run_result: the result of a run under way. */
+ * test_run_result: the result of a run under way, and that of one that has ended. */
 #include "client/run_result.h"
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "workers_steps.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#define S UNITS_NS_PER_S
 
-#include <cmocka.h>
-
+static const struct client_run_settings settings;
 static struct client_config config;
 static struct client_workers no_workers;
 static struct client_result result, now;
 static struct client_run_state r;
 
-/* 100 q/s for an hour, begun 1 us ago. */
-static void run(void)
+/* 100 q/s for an hour. */
+static void run(uint64_t begin_ns, uint64_t warmup_ns)
 {
-    schedule_constant(&config.schedule, 3600 * UNITS_NS_PER_S, 100);
+    config = (struct client_config){.warmup_ns = warmup_ns};
+    schedule_constant(&config.schedule, 3600 * S, 100);
     r.config = &config;
+    r.settings = &settings;
     r.result = &result;
     r.started = true;
-    r.begin_ns = r.measure_ns = clock_now_ns() - 1000;
-    r.end_ns = r.begin_ns + 3600 * UNITS_NS_PER_S;
+    r.begin_ns = begin_ns;
+    r.measure_ns = begin_ns + warmup_ns;
+    r.end_ns = begin_ns + 3600 * S;
     client_steer_init(&r.steer, &config, &no_workers);
     client_steer_begin(&r.steer, r.begin_ns, r.end_ns);
 }
@@ -33,7 +34,7 @@ static void run(void)
 static void an_interrupted_run_is_over_before_its_connections_are_closed(void **state)
 {
     (void)state;
-    run();
+    run(clock_now_ns() - 1000, 0);
     client_run_snapshot(&r, &now);
     assert_int_equal(now.state, CLIENT_RUN_RUNNING);
     assert_true(now.scheduled_ns >= 1000);
@@ -47,10 +48,91 @@ static void an_interrupted_run_is_over_before_its_connections_are_closed(void **
     assert_true(now.rate_now_qps == 0);
 }
 
+/* --- after the end --- */
+
+static int setup(void **state)
+{
+    int failed = start_workers();
+
+    (void)state;
+    result = (struct client_result){0};
+    r = (struct client_run_state){.workers = workers};
+    for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
+        failed |= hist_init(&result.metrics[m]);
+    failed |= losses_init(&result.losses);
+    failed |= client_intervals_init(&r.intervals, &r.workers, NULL, result.metrics, result.batches,
+                                    clock_now_ns());
+    run(1000 * S, 60 * S);
+    return failed;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    client_intervals_free(&r.intervals);
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        hist_free(&result.metrics[m]);
+    losses_free(&result.losses);
+    stop_workers();
+    return 0;
+}
+
+static void the_load_includes_the_warm_up_and_the_measurement_does_not(void **state)
+{
+    (void)state;
+    client_run_collect(&r);
+    assert_int_equal(result.load_ns, 3600 * S);
+    assert_int_equal(result.scheduled_ns, 3540 * S);
+    result.interrupted = true;
+    r.stopped_ns = r.begin_ns + 70 * S;
+    client_run_collect(&r);
+    assert_int_equal(result.load_ns, 70 * S);
+    assert_int_equal(result.scheduled_ns, 10 * S);
+}
+
+/* The last query of any worker decides; one that waited for the server only for sent_ns. */
+static void queries_were_sent_until_the_last_one_but_no_shorter_than_the_schedule(void **state)
+{
+    (void)state;
+    all[0].figures.last_sent_ns = all[0].figures.last_unblocked_ns = r.end_ns - S;
+    client_run_collect(&r);
+    assert_int_equal(result.sent_ns, 3540 * S);
+    assert_int_equal(result.unblocked_ns, 3540 * S);
+    all[1].figures.last_sent_ns = r.end_ns + 2 * S;
+    all[1].figures.last_unblocked_ns = r.end_ns + S;
+    client_run_collect(&r);
+    assert_int_equal(result.sent_ns, 3542 * S);
+    assert_int_equal(result.unblocked_ns, 3541 * S);
+}
+
+static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
+{
+    static const struct pacer_segment ramp = {3600 * S, 100, 200};
+
+    (void)state;
+    client_run_collect(&r);
+    assert_false(result.has_growth); /* no samples */
+    trend_look(&r.trend, 1, S, 4 * S);
+    trend_look(&r.trend, 10, 3 * S, 4 * S);
+    client_run_collect(&r);
+    assert_true(result.has_growth);
+    assert_int_equal(result.in_flight_early, 1);
+    assert_int_equal(result.in_flight_late, 10);
+    r.steer.targets.schedule.segments[0] = ramp;
+    client_run_collect(&r);
+    assert_false(result.has_growth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_interrupted_run_is_over_before_its_connections_are_closed),
+        cmocka_unit_test_setup_teardown(the_load_includes_the_warm_up_and_the_measurement_does_not,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            queries_were_sent_until_the_last_one_but_no_shorter_than_the_schedule, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_growing_rate_has_more_in_flight_without_any_queue, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,19 @@ static void connections_in_the_place_of_others_have_outcomes_of_their_own(void *
     assert_int_equal(tally_connections_failed(&t), 6);
 }
 
+static void connections_closed_on_purpose_have_not_failed(void **state)
+{
+    static const enum outcome_reason reasons[] = {REASON_FINISHED, REASON_CANCELLED, REASON_IDLE,
+                                                  REASON_KEEPALIVE};
+    struct tally t = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        tally_add(&t.connections.ended[PHASE_RUN][reasons[i]], 1);
+    assert_int_equal(tally_connections_ended(&t), 4);
+    assert_int_equal(tally_connections_failed(&t), 0);
+}
+
 static void assert_named(const struct tally *t, uint64_t asked, uint64_t histogram,
                          const char *word)
 {
@@ -227,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lawful_counts_break_no_law),
         cmocka_unit_test(connections_in_the_place_of_others_have_outcomes_of_their_own),
+        cmocka_unit_test(connections_closed_on_purpose_have_not_failed),
         cmocka_unit_test(each_broken_law_is_named_in_every_class),
         cmocka_unit_test(laws_between_parts_are_checked),
         cmocka_unit_test(laws_of_connections_on_demand_are_checked),
