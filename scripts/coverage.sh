@@ -25,7 +25,7 @@ esac
 cd "$(dirname "$0")/.."
 if [ "${1:-}" != report ]; then
     scripts/install-deps.sh deep
-    cmake --preset coverage >/dev/null
+    cmake --preset coverage -DTCPSCALER_ALL_TESTS=ON >/dev/null
     forget
     cmake --build --preset coverage
     forget # the build runs the programs, for their completions

@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = unit ]; then
     preset=${2:-release}
-    [ -e "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
+    [ -e "build/$preset/build.ninja" ] || cmake --preset "$preset" -DTCPSCALER_ALL_TESTS=ON >/dev/null
     exec cmake --build --preset "$preset" --target unit_tests
 fi
 case "$*" in
@@ -35,7 +35,7 @@ unset PREPARED # some tests run this script
 if [ -z "$prepared" ]; then
     scripts/install-deps.sh test
     [ "$suite" != scripts ] || tests/fleet/install-ansible
-    cmake --preset "$preset" >/dev/null
+    cmake --preset "$preset" -DTCPSCALER_ALL_TESTS=ON >/dev/null
     cmake --build --preset "$preset"
 fi
 

@@ -16,7 +16,7 @@ build=build/release
 memcheck="valgrind -q --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99"
 
 scripts/install-deps.sh deep
-cmake --preset release >/dev/null
+cmake --preset release -DTCPSCALER_ALL_TESTS=ON >/dev/null
 cmake --build --preset release >/dev/null
 if [ $# -eq 0 ]; then
     for test in $(find "$build/tests" -name 'test_*' ! -name '*.*' -type f -perm -u+x | sort); do

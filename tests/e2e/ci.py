@@ -153,6 +153,39 @@ def test_suite_fails_if_its_build_fails():
         check_equal(code, 0, f"the control: {suite}: {out}")
 
 
+def test_no_test_may_be_left_out_for_want_of_a_library():
+    cmake = ('case $* in *--build* | --install* | "--preset release-clang" | *-DTCPSCALER_ALL_TESTS=ON*) ;; '
+             '*) echo "no tests: $*"; exit 1 ;; esac')
+    code, out = run_ci(cmake=cmake)
+    check("no tests" not in out and "=== count" in out, f"{code}: {out}")
+    for suite in (["release"], ["truth"], ["asan", "parts"], ["tsan", "programs"], ["unit", "asan"]):
+        code, out = run_suite(*suite, cmake=cmake)
+        check_equal(code, 0, f"{suite}: {out}")
+    code, out = run_suite("release", cmake=cmake.replace("ALL_TESTS=ON", "NO_TESTS=ON"))
+    check_equal(code, 1, f"the control: {out}")
+
+
+def run_file_of_tests(name, text, part="1/1"):
+    """The exit code and output of a file with these tests."""
+    path = temp_path(name)
+    write_text(path, f"from harness import *\n{text}\nmain(own_network=False)\n")
+    r = run_command([sys.executable, path], env={**os.environ, "PYTHONPATH": os.path.join(SOURCE_DIR, "tests/e2e"),
+                                                 "TCPSCALER_SUITE": "", "TCPSCALER_PART": part})
+    return r.returncode, r.stdout
+
+
+def test_file_of_tests_is_skipped_only_if_a_test_says_so():
+    for name, text, part, want in (
+            ("passes.py", "def test_a(): pass", "1/1", 0),
+            ("empty.py", "def test_a(): pass", "2/2", 0),
+            ("skips.py", "def test_a(): skip('a reason')", "1/1", 77),
+            ("skips_one.py", "def test_a(): skip('a reason')\ndef test_b(): pass", "1/1", 0),
+            ("fails.py", "def test_a(): skip('a reason')\ndef test_b(): check(False, 'a failure')", "1/1", 1)):
+        code, out = run_file_of_tests(name, text, part)
+        check_equal(code, want, f"{name}: {out}")
+        check_equal(out.count("SKIP test_a: a reason\n"), text.count("skip("), f"{name}: {out}")
+
+
 def run_deep(*arguments, fleet="exit 0"):
     """The exit code, output and tree of tests/deep in a tree of stubs, all of which succeed but tests/fleet/run, which does this."""
     tree = temp_path("tree")

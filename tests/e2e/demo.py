@@ -76,5 +76,18 @@ def test_cmake_says_that_only_linux_is_supported():
     check(r.returncode != 0 and "Linux only, not for FreeBSD" in " ".join(r.stderr.split()), f"{r.returncode}: {r.stderr}")
 
 
+def test_cmake_leaves_out_what_lacks_a_library_unless_every_test_is_wanted():
+    need_program("cmake")
+    pkg_config = temp_path("pkg-config")
+    write_program(pkg_config, '#!/bin/sh\ncase "$*" in *cmocka* | *json-c*) exit 1 ;; esac\nexec pkg-config "$@"\n')
+    configure = ["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON",
+                 f"-DPKG_CONFIG_EXECUTABLE={pkg_config}"]
+    for wanted in ("ON", "OFF"):
+        r = run_command([*configure, f"-DTCPSCALER_ALL_TESTS={wanted}"])
+        check_equal(r.returncode != 0, wanted == "ON", f"{wanted}: {r.stderr}")
+        for lack in ("no tcpreport: it needs", "zlib: not found", "cmocka: not found"):
+            check(lack in " ".join((r.stderr if wanted == "ON" else r.stdout).split()), f"{wanted}: {lack}: {r.stdout}{r.stderr}")
+
+
 if __name__ == "__main__":
     main()
