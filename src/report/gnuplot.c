@@ -31,6 +31,15 @@ static int set_signals(posix_spawnattr_t *attributes)
     return error != 0 ? error : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
 
+static int set_environment(void)
+{
+    /* in the C locale, as under cron, it warns that it cannot convert a degree sign to UTF-8 */
+    if (setenv("LC_ALL", "C.UTF-8", 1) != 0)
+        return errno;
+    /* that of the user may name a terminal which this gnuplot lacks: it would skip commands */
+    return setenv("GNUTERM", "unknown", 1) != 0 ? errno : 0;
+}
+
 static int spawn(pid_t *pid, int in_fd, int out_fd)
 {
     char *const argv[] = {(char *)"gnuplot", (char *)"-d", NULL}; /* without ~/.gnuplot */
@@ -50,9 +59,8 @@ static int spawn(pid_t *pid, int in_fd, int out_fd)
         error = posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
     if (error == 0)
         error = set_signals(&attributes);
-    /* in the C locale, as under cron, it warns that it cannot convert a degree sign to UTF-8 */
-    if (error == 0 && setenv("LC_ALL", "C.UTF-8", 1) != 0)
-        error = errno;
+    if (error == 0)
+        error = set_environment();
     if (error == 0)
         error = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);

@@ -323,9 +323,11 @@ def test_users_settings_of_gnuplot_change_nothing():
     os.makedirs(home)
     write_text(f"{home}/.gnuplot", "set datafile separator ','\nset print '-'\nprint 'junk'\n")
     path = temp_path("own.svg")
-    r = run_command([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]], env={**os.environ, "HOME": home})
-    check_equal((r.returncode, r.stderr), (0, ""), "plot")
-    check(read_text(path).startswith("<?xml"), "the picture alone")
+    for terminal in ("no terminal of gnuplot", ""):
+        r = run_command([os.path.abspath(TCPREPORT), "plot", "-o", path, *files(0)[:2]],
+                        env={**os.environ, "HOME": home, "GNUTERM": terminal})
+        check_equal((r.returncode, r.stderr), (0, ""), f"plot with GNUTERM={terminal!r}")
+        check(read_text(path).startswith("<?xml"), "the picture alone")
 
 
 def test_a_single_connection_is_singular():
