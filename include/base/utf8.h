@@ -19,4 +19,11 @@ size_t utf8_mark_bytes(const char *text, size_t n_bytes);
  * UTF-8. */
 unsigned utf8_take(const unsigned char *text, uint32_t *character);
 
+/* Returns the length of the control character at the start of a terminated text, 1 or 2; 0: there
+ * is none.  Terminals also obey those beyond ASCII, U+0080 to U+009F, of two bytes. */
+unsigned utf8_control_bytes(const char *text);
+
+/* Replaces each control character with '?'. */
+void utf8_replace_controls(char *text);
+
 #endif

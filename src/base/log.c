@@ -2,6 +2,8 @@
  * log: see base/log.h. */
 #include "base/log.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,9 +41,7 @@ int log_error(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    utf8_replace_controls(line);
     /* on a terminal, the line may hold a progress line */
     fprintf(log_stream(), "%s%s: %s\n", log_can_erase() ? "\r\033[K" : "",
             program_invocation_short_name, line);

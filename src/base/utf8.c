@@ -32,3 +32,24 @@ unsigned utf8_take(const unsigned char *text, uint32_t *character)
         return 0;
     return n;
 }
+
+unsigned utf8_control_bytes(const char *text)
+{
+    uint32_t character;
+    const unsigned n = utf8_take((const unsigned char *)text, &character);
+
+    return *text != '\0' && (character < 0x20 || (character >= 0x7f && character <= 0x9f)) ? n : 0;
+}
+
+void utf8_replace_controls(char *text)
+{
+    char *to = text;
+
+    while (*text != '\0') {
+        const unsigned n = utf8_control_bytes(text);
+
+        *to++ = n > 0 ? '?' : *text;
+        text += n > 0 ? n : 1;
+    }
+    *to = '\0';
+}

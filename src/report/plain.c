@@ -2,19 +2,14 @@
  * plain: see report/plain.h. */
 #include "report/plain.h"
 
-#include <stdio.h>
+#include "base/utf8.h"
 
-static bool is_control(char c)
-{
-    return (unsigned char)c < 0x20 || c == 0x7f;
-}
+#include <stdio.h>
 
 const char *plain(char copy[PLAIN_BYTES], const char *text)
 {
     snprintf(copy, PLAIN_BYTES, "%s", text != NULL ? text : "-");
-    for (char *at = copy; *at != '\0'; at++)
-        if (is_control(*at))
-            *at = '?';
+    utf8_replace_controls(copy);
     return copy;
 }
 
@@ -31,15 +26,19 @@ void plain_print(FILE *out, const char *text, int columns)
 {
     const int n = plain_columns(text);
 
-    for (; *text != '\0'; text++)
-        fputc(is_control(*text) ? '?' : *text, out);
+    while (*text != '\0') {
+        const unsigned n_control = utf8_control_bytes(text);
+
+        fputc(n_control > 0 ? '?' : *text, out);
+        text += n_control > 0 ? n_control : 1;
+    }
     if (columns > n)
         fprintf(out, "%*s", columns - n, "");
 }
 
 bool plain_is(const char *text)
 {
-    while (*text != '\0' && !is_control(*text))
+    while (*text != '\0' && utf8_control_bytes(text) == 0)
         text++;
     return *text == '\0';
 }

@@ -79,15 +79,23 @@ def test_text_of_a_result_never_becomes_a_line_or_an_escape_sequence():
     result = read_json(files(0)[0])
     for changes in ({}, {"search": search}, {"sweep": {"over": "size", "points": [{"at": 1, "search": search}]}}):
         lines = []
-        for text in ("harmless", "\x1b[2J\nVerdict      VALID\x7f"):
+        for text in ("harmless", "\x1b[2J\nVerdict      VALID\x7f\x9b2J\x85"):
             with open(path, "w") as f:
                 outcomes = {**result["connections"], "outcomes": {f"run/{text}": 3}}
                 json.dump(hostile_copy(result | changes | {"connections": outcomes, "classes": {text: {"clients": 3}},
                                                            "explanations": ["why"], "broken_law": "sums"}, text, ("program", "started")), f)
             shown = report("show", path).stdout
-            check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown), f"control characters in {shown!r}")
+            check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown), f"control characters in {shown!r}")
             lines.append(shown.count("\n"))
         check_equal(lines[0], lines[1], f"lines with {list(changes)}")
+
+
+def test_name_of_a_file_never_becomes_an_escape_sequence():
+    name = temp_path("a\x1b[2J\x9b2J\xfc.json")
+    shown = name.replace("\x1b", "?").replace("\x9b", "?")
+    check_equal(report("show", name, code=2).stderr, f"tcpreport: {shown}: cannot read: No such file or directory\n", "a message")
+    shutil.copy(files(0)[0], name)
+    check_equal(report("show", name).stdout.split(": ")[0], shown.removesuffix(".json"), "the name above the figures")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -46,6 +47,26 @@ static void other_bytes_are_none(void **state)
         assert_int_equal(take(texts[i]), 0);
 }
 
+static const char *without_controls(const char *text)
+{
+    static char copy[64];
+
+    snprintf(copy, sizeof copy, "%s", text);
+    utf8_replace_controls(copy);
+    return copy;
+}
+
+static void control_characters_are_replaced(void **state)
+{
+    (void)state;
+    assert_string_equal(without_controls(""), "");
+    assert_string_equal(without_controls("\x1b[2J\n\t\x7f."), "?[2J???.");
+    /* U+0080 to U+009F, and their neighbours */
+    assert_string_equal(without_controls("\xc2\x80\xc2\x9bm\xc2\x9f"), "??m?");
+    assert_string_equal(without_controls("~\xc2\xa0\xc3\x9b"), "~\xc2\xa0\xc3\x9b");
+    assert_string_equal(without_controls("\xc2"), "\xc2"); /* cut off */
+}
+
 static void byte_order_mark_is_at_the_start(void **state)
 {
     (void)state;
@@ -61,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_character_has_one_to_four_bytes),
         cmocka_unit_test(other_bytes_are_none),
+        cmocka_unit_test(control_characters_are_replaced),
         cmocka_unit_test(byte_order_mark_is_at_the_start),
     };
 

@@ -17,9 +17,11 @@ static void control_characters_are_replaced(void **state)
     (void)state;
     assert_string_equal(plain(copy, "unsent: 3 \xc2\xb5s"), "unsent: 3 \xc2\xb5s");
     assert_string_equal(plain(copy, "a\x1b[2J\nVerdict VALID\x7f"), "a?[2J?Verdict VALID?");
+    assert_string_equal(plain(copy, "\xc2\x9bm\xc2\x85."), "?m?.");
     assert_string_equal(plain(copy, NULL), "-");
     assert_true(plain_is("response:gold") && plain_is(""));
     assert_false(plain_is("response\n"));
+    assert_false(plain_is("response\xc2\x85"));
 }
 
 static void long_text_is_cut(void **state)
@@ -50,6 +52,7 @@ static void text_is_padded_by_its_characters(void **state)
     (void)state;
     check_printed("m\xc3\xbcller", 8, "m\xc3\xbcller  ");
     check_printed("a\nb\x1b", 5, "a?b? ");
+    check_printed("a\xc2\x9bm", 5, "a?m  ");
     check_printed("longer", 3, "longer");
     check_printed("", 2, "  ");
     assert_int_equal(plain_columns("\xe2\x82\xac 5"), 3);
