@@ -3,6 +3,7 @@
 #include "report/plot_script.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "report/recording.h"
 #include "report/result.h"
 
@@ -13,11 +14,19 @@
 
 void plot_script_quote(FILE *out, const char *text)
 {
+    uint32_t character;
+
     fputc('\'', out);
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
+        const unsigned n = utf8_take((const unsigned char *)text, &character);
+
         if (*text == '\'')
             fputc('\'', out);
-        fputc((unsigned char)*text < 0x20 ? '?' : *text, out);
+        if (n == 0 || utf8_control_bytes(text) > 0 || (character & ~1u) == 0xfffe)
+            fputc('?', out);
+        else
+            fwrite(text, 1, n, out);
+        text += n > 0 ? n : 1;
     }
     fputc('\'', out);
 }

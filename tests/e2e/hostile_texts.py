@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Texts from outside, such as names and messages in a result: neither markup on a page nor commands of gnuplot."""
 
+import xml.etree.ElementTree
+
 from html_page import *
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=alert(2)>&lt;b&gt;"
@@ -96,6 +98,16 @@ def test_name_of_a_file_never_becomes_an_escape_sequence():
     check_equal(report("show", name, code=2).stderr, f"tcpreport: {shown}: cannot read: No such file or directory\n", "a message")
     shutil.copy(files(0)[0], name)
     check_equal(report("show", name).stdout.split(": ")[0], shown.removesuffix(".json"), "the name above the figures")
+
+
+def test_name_that_is_not_utf8_is_drawn():
+    need_program("gnuplot")
+    name, picture = temp_path(os.fsdecode(b"m\xfcller.hlog")), temp_path("name.svg")
+    shutil.copy(files(0)[1], name)
+    r = report("plot", "-o", picture, name)
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+    texts = [node.text for node in xml.etree.ElementTree.parse(picture).iter() if node.tag.endswith("text")]
+    check(os.path.dirname(name) + "/m?ller" in texts, f"the name in {texts}")
 
 
 if __name__ == "__main__":

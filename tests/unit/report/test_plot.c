@@ -114,6 +114,11 @@ static void names_stay_names(void **state)
     text = script_of(PLOT_LATENCY, PLOT_TERM);
     assert_non_null(strstr(text, "title 'a''; system ''x''?quit'\n"));
     free(text);
+    /* not UTF-8, not allowed in XML, controls of the terminal */
+    run.name = (char *)"\u65e5\xff'\x80.\uffff\xc2\x9bm\x7f \xfc";
+    text = script_of(PLOT_LATENCY, PLOT_TERM);
+    assert_non_null(strstr(text, "title '\u65e5?''?.?\?m? ?'\n"));
+    free(text);
     run.name = (char *)"run";
 }
 
