@@ -26,6 +26,9 @@ struct connections {
     struct connection_times times[CONNECTIONS_N_COLUMNS];
     int columns[CONNECTIONS_N_COLUMNS]; /* index of each in a row; -1: the file has no such column
                                          */
+    int count_column;                   /* likewise: how many connections used the slot */
+    bool has_count;                     /* the file has that column */
+    uint64_t n_attempted;               /* its sum: connections.attempted of the result */
 };
 
 /* Whether the first line of a file says that it has connections. */

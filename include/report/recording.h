@@ -35,7 +35,7 @@ struct recording {
 int recording_read(struct recording *r, const char *path);
 
 /* After the last file: adds the statistics of the result, if there is one.  Returns 0, or -1 after
- * one line on stderr if the values are not those that the result counts. */
+ * one line on stderr if the values or the connections are not those that the result counts. */
 int recording_learn(struct recording *r);
 
 /* The statistics of a metric, from the result if there is one, otherwise from the values.  False:

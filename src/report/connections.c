@@ -54,6 +54,8 @@ const char *connections_begin(struct connections *c, const char *header)
 {
     for (int i = 0; i < CONNECTIONS_N_COLUMNS; i++)
         c->columns[i] = columns_before(header, names[i]);
+    c->count_column = columns_before(header, "connections");
+    c->has_count = c->count_column >= 0;
     return c->columns[CONNECTIONS_ESTABLISHED] < 0 ? "missing column established_s" : NULL;
 }
 
@@ -79,6 +81,20 @@ static const char *add(struct connection_times *t, const char *value, const char
     return NULL;
 }
 
+static const char *add_count(struct connections *c, const char *value)
+{
+    uint64_t n;
+    const char *end;
+
+    if (value == NULL)
+        return "missing columns";
+    end = decimal_take(value, 1, &n);
+    if (end == NULL || strchr(SEPARATORS, *end) == NULL)
+        return "connections: not a number";
+    c->n_attempted += n;
+    return NULL;
+}
+
 const char *connections_add(struct connections *c, const char *row)
 {
     const char *why = NULL;
@@ -86,6 +102,8 @@ const char *connections_add(struct connections *c, const char *row)
     for (int i = 0; i < CONNECTIONS_N_COLUMNS && why == NULL; i++)
         if (c->columns[i] >= 0)
             why = add(&c->times[i], column_of(row, c->columns[i]), not_numbers[i]);
+    if (c->has_count && why == NULL)
+        why = add_count(c, column_of(row, c->count_column));
     return why;
 }
 

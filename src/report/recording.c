@@ -254,13 +254,27 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
                       r->name, n, units_noun(n, "value", "values"), name, l->count);
 }
 
+static int check_connections(const struct recording *r)
+{
+    const uint64_t n = r->connections.n_attempted;
+    uint64_t expected;
+
+    if (!r->connections.has_count || !result_u64(r->result, "connections.attempted", &expected) ||
+        n == expected)
+        return 0;
+    return log_error("%s: the file of --connections-out has %" PRIu64 " %s, the result has %" PRIu64
+                     ": they are from different runs or incomplete",
+                     r->name, n, units_noun(n, "connection", "connections"), expected);
+}
+
 int recording_learn(struct recording *r)
 {
     struct learning learning = {.recording = r};
 
-    if (r->result != NULL)
-        result_each_metric(r->result, add_statistics, &learning);
-    return learning.status;
+    if (r->result == NULL)
+        return 0;
+    result_each_metric(r->result, add_statistics, &learning);
+    return learning.status != 0 ? learning.status : check_connections(r);
 }
 
 bool recording_latency(struct recording *r, const char *metric, struct latency *l)

@@ -291,6 +291,17 @@ def test_recovery_of_lost_connections_is_drawn():
                       "Recovery": ("time since the first loss, s", "connections", "lost", "back")})
 
 
+def test_connections_of_another_run_are_refused():
+    directory = temp_directory()
+    rows = read_text(files(0)[2]).splitlines(keepends=True)
+    shutil.copy(files(0)[0], f"{directory}/other.json")
+    for connections, n in ((rows[:-1], 19), ([*rows, rows[-1]], 21)):
+        write_text(f"{directory}/other.csv", "".join(connections))
+        r = report("html", "-o", f"{directory}/page.html", f"{directory}/other.json", f"{directory}/other.csv", code=2)
+        check_equal(r.stderr, f"tcpreport: {directory}/other: the file of --connections-out has {n} connections, the result has 20: "
+                              "they are from different runs or incomplete\n", "connections")
+
+
 def test_outcomes_have_remedies():
     path = copy_of_run("outcomes.json", connections={"outcomes": {"run/finished": 5, "connect/refused": 45}},
                        diagnosis=[{"limit": "backlog", "connections": 45, "evidence": "45 overflows", "remedy": "raise it"}])

@@ -44,6 +44,23 @@ static void file_of_an_earlier_version_has_no_losses(void **state)
     connections_free(&c);
 }
 
+static void connections_of_all_slots_are_counted(void **state)
+{
+    struct connections c = {0};
+
+    (void)state;
+    assert_null(connections_begin(&c, "connection_id,source,connections,established_s\n"));
+    assert_true(c.has_count && c.n_attempted == 0);
+    assert_null(connections_add(&c, "0,::1,1,3.5\n"));
+    assert_null(connections_add(&c, "1,::1,3,\n"));
+    assert_int_equal(c.n_attempted, 4);
+    assert_string_equal(connections_add(&c, "2,::1,,1\n"), "connections: not a number");
+    assert_string_equal(connections_add(&c, "2,::1,1x,1\n"), "connections: not a number");
+    connections_free(&c);
+    assert_null(connections_begin(&c, "connection_id,source,established_s\n"));
+    assert_false(c.has_count);
+}
+
 static void bad_rows_are_named(void **state)
 {
     struct connections c = {0};
@@ -83,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_in_order_of_time),
         cmocka_unit_test(file_of_an_earlier_version_has_no_losses),
+        cmocka_unit_test(connections_of_all_slots_are_counted),
         cmocka_unit_test(bad_rows_are_named),
         cmocka_unit_test(columns_are_found_by_their_whole_names),
         cmocka_unit_test(header_is_recognized),
