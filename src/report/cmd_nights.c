@@ -83,6 +83,30 @@ static size_t night_values(const struct run_group *g, uint64_t min_runs,
 
 /* --- verdict --- */
 
+/* Whether every earlier run has a value and no run of tonight, although it would hold. */
+static bool is_missing(const struct run_group *before, const struct run_group *tonight,
+                       const struct run_metric *row)
+{
+    bool is_missing = true;
+    double value;
+
+    for (size_t i = 0; i < before->n_valid; i++)
+        is_missing &= run_metric_value(before->valid[i]->result, row, &value);
+    for (size_t i = 0; i < tonight->n_valid; i++)
+        is_missing &= run_metric_holds(tonight->valid[i]->result, row) &&
+                      !run_metric_value(tonight->valid[i]->result, row, &value);
+    return is_missing;
+}
+
+/* Returns the name of the first metric that is missing; NULL: none is. */
+static const char *find_missing(const struct run_group *before, const struct run_group *tonight)
+{
+    for (int i = 0; i < RUN_METRICS; i++)
+        if (is_missing(before, tonight, &run_metrics[i]))
+            return run_metrics[i].name;
+    return NULL;
+}
+
 /* Judges the metrics that tonight and enough earlier nights have.  Returns 0, or -1 after one line
  * on stderr. */
 static int judge_metrics(struct outcome *o, const struct run_group *before,
@@ -130,6 +154,8 @@ static void note_program(const struct run_group *before, const struct json_objec
 static void judge(struct outcome *o, const struct report_opts *opts, const struct run_group *before,
                   const struct run_group *tonight)
 {
+    const char *missing;
+
     o->report.code = CMD_USAGE;
     o->n_nights = count_nights(before, opts->min_runs);
     o->report.of_searches = run_group_is_of_searches(tonight);
@@ -156,6 +182,12 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         return;
     }
     note_program(before, tonight->valid[0]->result);
+    missing = find_missing(before, tonight);
+    if (missing != NULL) {
+        snprintf(o->report.reason, sizeof o->report.reason,
+                 "%s is missing from every run of tonight", missing);
+        return;
+    }
     o->report.code = CMD_OK;
     if (judge_metrics(o, before, tonight, opts->min_runs) != 0 || o->n_judged == 0) {
         o->report.code = CMD_USAGE;

@@ -265,6 +265,18 @@ def test_a_night_with_different_settings_is_named():
     check_equal(r.stderr, f"tcpreport: {tonight[0][:-5]} and {other[:-5]} are not comparable: rate 500 and 501 (--force compares them)\n", "why")
 
 
+def test_a_metric_that_no_run_of_tonight_has_is_named():
+    *before, tonight = nights_of(8, 2)
+    arguments = ["compare", "--nights", "--min-runs", 2, *sum(before, []), "--", *tonight]
+    missing = "INCONCLUSIVE: service p50 is missing from every run of tonight\n"
+    for path, verdict in ((tonight[0], "PASS"), (tonight[1], "INCONCLUSIVE"), (before[3][1], "PASS")):
+        change(path, latency_ns={"service": None})
+        r = report(*arguments, code=None)
+        check_equal(verdict_of(r), verdict, r.stdout)
+        check((r.stdout == missing) == (verdict != "PASS"), r.stdout)
+        check("service p50" in r.stdout.splitlines()[0], f"not judged: {r.stdout}")
+
+
 def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
     *before, tonight = nights_of(9, 2)
     files = sum(before, [])
