@@ -124,6 +124,16 @@ void html_plots_trials(FILE *out, const struct json_object *search)
 
 /* --- what the server used --- */
 
+/* From 0 to the highest value, or to `least` if that is more: gnuplot warns of an empty range, also
+ * if it is [0:least<*]. */
+static void print_range(FILE *out, char axis, double highest, double least)
+{
+    if (highest > least)
+        fprintf(out, "set %crange [0:*]\n", axis);
+    else
+        fprintf(out, "set %crange [0:%.9g]\n", axis, least);
+}
+
 static bool has_point(const struct watch_sample *s, enum watch_figure figure)
 {
     return s->at[WATCH_CONNECTIONS] != WATCH_UNKNOWN && s->at[figure] != WATCH_UNKNOWN;
@@ -143,29 +153,45 @@ bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure
     return count_points(samples, user) > 1;
 }
 
+/* Of all points of the picture. */
+struct highest {
+    double connections, mib;
+};
+
 /* In MiB: gnuplot puts ticks at round numbers, which bytes in binary units are not.  About
  * COST_POINTS of those that are known, as some figures are in few samples, after an undefined one,
  * so that a block without points is no error. */
 static void print_points(FILE *out, const char *block, const struct watch_series *samples,
-                         enum watch_figure figure)
+                         enum watch_figure figure, struct highest *highest)
 {
     const size_t every = count_points(samples, figure) / COST_POINTS + 1;
     size_t n = 0;
 
     fprintf(out, "$%s << EOD\nNaN NaN\n", block);
-    for (size_t i = 0; i < samples->n; i++)
-        if (has_point(&samples->items[i], figure) && n++ % every == 0)
-            fprintf(out, "%.9g %.9g\n", (double)samples->items[i].at[WATCH_CONNECTIONS],
-                    (double)samples->items[i].at[figure] / BYTES_PER_MIB);
+    for (size_t i = 0; i < samples->n; i++) {
+        const struct watch_sample *s = &samples->items[i];
+        const double connections = (double)s->at[WATCH_CONNECTIONS];
+        const double mib = (double)s->at[figure] / BYTES_PER_MIB;
+
+        if (!has_point(s, figure) || n++ % every != 0)
+            continue;
+        fprintf(out, "%.9g %.9g\n", connections, mib);
+        highest->connections = fmax(highest->connections, connections);
+        highest->mib = fmax(highest->mib, mib);
+    }
     fputs("EOD\n", out);
 }
 
 void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch_figure user)
 {
+    struct highest highest = {0};
+
     html_plots_head(out, "memory", "connections", "memory of the server, MiB");
-    print_points(out, "user", samples, user);
-    print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES);
-    fputs("set xrange [0:1<*]\nset yrange [0:0.001<*]\nset format x '%.1s%c'\n"
+    print_points(out, "user", samples, user, &highest);
+    print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES, &highest);
+    print_range(out, 'x', highest.connections, 1);
+    print_range(out, 'y', highest.mib, 0.001);
+    fputs("set format x '%.1s%c'\n"
           "plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n",
           out);
 }
@@ -184,19 +210,25 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
 {
     const struct watch_sample *first = &samples->items[0], *before = first;
     const size_t every = samples->n / COST_POINTS + 1;
+    double most_busy = 0;
 
     html_plots_head(out, "cpu", "time since the first sample, s", "CPUs busy");
-    fputs("set yrange [0:0.01<*]\n$d << EOD\n", out);
+    fputs("$d << EOD\n", out);
     for (size_t i = every; i < samples->n; i += every) {
         const struct watch_sample *s = &samples->items[i];
+        const double user = busy(before, s, WATCH_USER_US);
+        const double system = busy(before, s, WATCH_SYSTEM_US);
 
         fprintf(out, "%.9g %.6g %.6g\n",
                 ((double)s->at[WATCH_EPOCH_NS] - (double)first->at[WATCH_EPOCH_NS]) /
                     UNITS_NS_PER_S,
-                busy(before, s, WATCH_USER_US), busy(before, s, WATCH_SYSTEM_US));
+                user, system);
+        most_busy = fmax(most_busy, fmax(user, system)); /* which ignores NAN */
         before = s;
     }
-    fputs("EOD\nplot $d using 1:2 with lines lt 1 title 'user', "
+    fputs("EOD\n", out);
+    print_range(out, 'y', most_busy, 0.01);
+    fputs("plot $d using 1:2 with lines lt 1 title 'user', "
           "$d using 1:3 with lines lt 2 title 'system'\n",
           out);
 }

@@ -11,6 +11,7 @@
 #include "report/result_figures.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -204,17 +205,22 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
 
 static void print_recovery(FILE *out, const struct recordings *all, enum plot_form form)
 {
+    double last_s = 0;
+
     plot_head(out, form, "Recovery");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$l%zu << EOD\n", i);
-        plot_script_recovery(out, &all->items[i], RAMP_POINTS, CONNECTIONS_LOST);
+        last_s =
+            fmax(last_s, plot_script_recovery(out, &all->items[i], RAMP_POINTS, CONNECTIONS_LOST));
         fprintf(out, "EOD\n$d%zu << EOD\n", i);
         plot_script_recovery(out, &all->items[i], RAMP_POINTS, CONNECTIONS_BACK);
         fputs("EOD\n", out);
     }
     fputs("set xlabel 'time since the first loss, s'\nset ylabel 'connections'\n"
-          "set yrange [0:*]\nset xrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n",
+          "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n",
           out);
+    /* gnuplot warns of an empty range */
+    fprintf(out, "set xrange [0:%s]\n", last_s > 0 ? "*" : "1");
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "%s$l%zu using 1:2 with steps lt %zu dt 2 title ",
                 i == 0 ? "plot " : ", \\\n     ", i, i + 1);

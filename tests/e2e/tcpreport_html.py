@@ -155,6 +155,15 @@ def test_memory_per_connection_needs_many_connections():
                     f"{n_live} live, {n_half_open} half-open")
 
 
+def test_a_server_that_seems_idle_is_drawn():
+    """CPU time is in steps of 10 ms, and a server of another network namespace has no connections; gnuplot warns of an empty range."""
+    need_program("gnuplot")
+    samples = [[i * 10**9, 0, 20000, 30000, 10**6] for i in range(3)]
+    cost = {"watched": "server", "columns": ["epoch_ns", "connections", "user_us", "system_us", "rss_bytes"], "samples": samples}
+    check_equal(list(pictures(page_of(copy_of_run("idle.json", server_cost=cost)))),
+                ["Memory of the server by number of connections.", "CPU time of the server over time."], "pictures")
+
+
 def test_a_run_that_sent_nothing_does_not_lack_a_log():
     over_time = "Latency and rate over time need the histogram log"
     silent = copy_of_run("silent.json", queries={"scheduled": 0, "sent": 0, "answered": 0})

@@ -132,6 +132,15 @@ def test_a_single_value_is_drawn():
     check("No curve: there is only one value." in read_text(f"{directory}/page.html"), "why there is no curve")
 
 
+def test_a_single_loss_is_drawn():
+    """gnuplot warns of an axis of no time."""
+    need_program("gnuplot")
+    path = temp_path("loss.csv")
+    write_text(path, "connection_id,source,established_s,lost_s,back_s\n0,127.0.0.1,1,8,\n")
+    r = report("plot", "--kind", "recovery", "-o", temp_path("loss.svg"), path)
+    check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
+
+
 def test_value_on_the_frame_is_drawn():
     """The middle of an interval of two seconds is the end of the axis."""
     need_program("gnuplot")

@@ -217,6 +217,36 @@ static void memory_is_drawn_in_mib(void **state)
     assert_has(text, "'memory of the server, MiB'");
     assert_has(text, "$user << EOD\nNaN NaN\n0 0.5\n1000 1\nEOD\n");
     assert_has(text, "$kernel << EOD\nNaN NaN\nEOD\n");
+    assert_has(text, "set xrange [0:*]\nset yrange [0:*]\n");
+    free(text);
+}
+
+/* gnuplot warns of an empty range, whatever the least end of it is. */
+static void server_that_seems_idle_has_ranges(void **state)
+{
+    struct watch_sample items[3];
+    const struct watch_series samples = {.items = items, .n = 3};
+    char *text;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        watch_sample_init(&items[i]);
+        items[i].at[WATCH_EPOCH_NS] = i * 1000000000;
+        items[i].at[WATCH_CONNECTIONS] = items[i].at[WATCH_RSS_BYTES] = 0;
+        items[i].at[WATCH_USER_US] = items[i].at[WATCH_SYSTEM_US] = 70000;
+    }
+    html_plots_memory(print_open(), &samples, WATCH_RSS_BYTES);
+    text = print_close();
+    assert_has(text, "set xrange [0:1]\nset yrange [0:0.001]\n");
+    free(text);
+    html_plots_cpu(print_open(), &samples);
+    text = print_close();
+    assert_has(text, "$d << EOD\n1 0 0\n2 0 0\nEOD\nset yrange [0:0.01]\n");
+    free(text);
+    items[2].at[WATCH_SYSTEM_US] = 270000;
+    html_plots_cpu(print_open(), &samples);
+    text = print_close();
+    assert_has(text, "$d << EOD\n1 0 0\n2 0 0.2\nEOD\nset yrange [0:*]\n");
     free(text);
 }
 
@@ -326,6 +356,7 @@ int main(void)
         cmocka_unit_test(axis_reaches_a_bound_without_a_time),
         cmocka_unit_test(axis_of_equal_times_has_a_range),
         cmocka_unit_test(memory_is_drawn_in_mib),
+        cmocka_unit_test(server_that_seems_idle_has_ranges),
         cmocka_unit_test(memory_that_is_in_few_samples_is_drawn),
         cmocka_unit_test(sweep_needs_two_searches_with_a_mark),
         cmocka_unit_test(recovery_ends_with_the_last_connection_that_is_back),

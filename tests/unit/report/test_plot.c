@@ -166,10 +166,15 @@ static void recovery_counts_from_the_first_loss(void **state)
     assert_non_null(strstr(text, "$d0 << EOD\n0 0\n2.000000 1\n3.500000 2\n3.500000 2\n"
                                  "3.500000 2\nEOD\n"));
     assert_non_null(strstr(text, "title 'run'.' lost'"));
+    assert_non_null(strstr(text, "set xrange [0:*]\n"));
     free(text);
     run.connections.times[CONNECTIONS_BACK].n = 0; /* none came back */
     text = script_of(PLOT_RECOVERY, PLOT_PNG);
     assert_non_null(strstr(text, "$d0 << EOD\n0 0\n0.200000 0\nEOD\n"));
+    free(text);
+    run.connections.times[CONNECTIONS_LOST].n = 1; /* gnuplot warns of an empty range */
+    text = script_of(PLOT_RECOVERY, PLOT_PNG);
+    assert_non_null(strstr(text, "set xrange [0:1]\n"));
     free(text);
     run.connections = (struct connections){0};
 }
