@@ -115,8 +115,7 @@ void latency_report_bars(FILE *out, const char *title, const struct hist *h)
     if (h->count == 0)
         return;
     fprintf(out, "\n%s\n", title);
-    for (; n < 64 && index < HIST_COUNTS && hist_lowest_of(index) <= h->max_ns;
-         edge = next_edge(edge)) {
+    for (; n < 64 && index <= hist_index(h->max_ns); edge = next_edge(edge)) {
         uint64_t c = count_up_to(h, edge, &index);
 
         if (n == 0 && c == 0)

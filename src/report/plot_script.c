@@ -40,6 +40,12 @@ void plot_script_label(FILE *out, const char *what, const char *unit)
     plot_script_quote(out, unit);
 }
 
+/* For a logarithmic axis: what is below the lowest bucket is counted there, and is drawn there. */
+static double drawn_s(uint64_t ns)
+{
+    return (double)(ns > HIST_LOWEST_NS ? ns : HIST_LOWEST_NS) / UNITS_NS_PER_S;
+}
+
 void plot_script_distribution(FILE *out, const struct metric *m)
 {
     const struct hist *h = &m->hist;
@@ -47,14 +53,14 @@ void plot_script_distribution(FILE *out, const struct metric *m)
     double rarity, last = 1;
     uint64_t seen = 0;
 
-    fprintf(out, "1 %.9g\n", (double)h->min_ns / UNITS_NS_PER_S);
+    fprintf(out, "1 %.9g\n", drawn_s(h->min_ns));
     for (uint32_t i = hist_index(h->min_ns); i <= hist_index(h->max_ns); i++) {
         const uint64_t value_ns = hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
 
         seen += h->counts[i];
         rarity = seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen);
         if (h->counts[i] > 0 && (rarity >= last * VISIBLE_STEP || seen == h->count)) {
-            fprintf(out, "%.9g %.9g\n", rarity, (double)value_ns / UNITS_NS_PER_S);
+            fprintf(out, "%.9g %.9g\n", rarity, drawn_s(value_ns));
             last = rarity;
         }
     }
@@ -117,8 +123,8 @@ void plot_extent_add(struct plot_extent *e, double value)
 
 void plot_extent_add_metric(struct plot_extent *e, const struct metric *m)
 {
-    plot_extent_add(e, (double)m->hist.min_ns / UNITS_NS_PER_S);
-    plot_extent_add(e, (double)m->hist.max_ns / UNITS_NS_PER_S);
+    plot_extent_add(e, drawn_s(m->hist.min_ns));
+    plot_extent_add(e, drawn_s(m->hist.max_ns));
 }
 
 void plot_script_extent(FILE *out, char axis, const struct plot_extent *e)

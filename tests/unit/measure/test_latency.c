@@ -157,6 +157,22 @@ static void a_value_at_an_edge_counts_as_above_it(void **state)
     hist_free(&h);
 }
 
+static void values_of_0_have_a_bar(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 0);
+    latency_report_bars(print_open(), "T", &h);
+    text = print_close();
+    assert_string_equal(text, "\nT\n"
+                              "      2 ns            1 ########################################\n");
+    free(text);
+    hist_free(&h);
+}
+
 static void json_has_every_key(void **state)
 {
     struct latency l;
@@ -218,6 +234,7 @@ int main(void)
         cmocka_unit_test(long_name_does_not_shift_the_columns),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
         cmocka_unit_test(a_value_at_an_edge_counts_as_above_it),
+        cmocka_unit_test(values_of_0_have_a_bar),
         cmocka_unit_test(json_has_every_key),
         cmocka_unit_test(mean_comes_with_both_intervals),
     };

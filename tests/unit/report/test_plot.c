@@ -79,6 +79,22 @@ static void curve_ends_where_the_unanswered_begin(void **state)
     metrics_get(&run.metrics, "response")->hist.beyond = 0;
 }
 
+/* As times below 0, of two hosts whose clocks disagree: a logarithmic axis has no 0. */
+static void values_of_0_are_in_the_lowest_bucket(void **state)
+{
+    struct metric *metric = metrics_get(&run.metrics, "net");
+    char *text;
+
+    (void)state;
+    assert_non_null(metric);
+    for (int i = 0; i < 2; i++)
+        hist_record(&metric->hist, 0);
+    text = script_of_metric("net", PLOT_LATENCY, PLOT_SVG);
+    assert_non_null(strstr(text, "$d0 << EOD\n1 1e-09\n2 1e-09\nEOD\n"));
+    assert_non_null(strstr(text, "set yrange [1e-10:1e-08]\n"));
+    free(text);
+}
+
 static void add_second(uint64_t begin_ns, const struct hist *h)
 {
     add_interval(&run.timeline, NULL, 0, begin_ns, 1000000000, h);
@@ -239,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_those_of_the_values),
         cmocka_unit_test(curve_ends_where_the_unanswered_begin),
+        cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
         cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
         cmocka_unit_test(names_stay_names),
         cmocka_unit_test(metric_stays_a_name),
