@@ -227,7 +227,7 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
     struct metric *metric;
     uint64_t n, n_left_out;
 
-    if (learning->status != 0)
+    if (learning->status != 0 || strlen(name) >= METRICS_NAME_BYTES) /* of a later version */
         return;
     if (!plain_is(name)) {
         learning->status = log_error("%s: a metric's name has control characters", r->name);

@@ -50,6 +50,14 @@ def test_first_screen_has_the_figures_of_the_result():
     check_equal([figures[name] for name in names], ["9,000", "8,000", "70", "60"], "figures")
 
 
+def test_time_of_a_later_version_is_ignored():
+    path = files(0)[0]
+    times = read_json(path)["latency_ns"]["service"]
+    later = copy_of_run("later.json", latency_ns={"a_new_time_with_a_name_of_32_byt": times})
+    check_equal(report("show", later).stdout.replace(later[:-5], ""), report("show", path).stdout.replace(path[:-5], ""), "what is shown")
+    page_of(later)
+
+
 def test_only_queries_count_as_unanswered():
     text = page_of(files(0)[0])
     queries, others = text.split("Times of queries", 1)[1].split("Delays of this host", 1)
