@@ -53,11 +53,14 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "the server went away", n);
     const struct losses *l = in->losses;
+    const char *does = in->server_was_tried ? "accepts no connections now" : "refuses connections";
     char text[UNITS_TEXT_BYTES];
 
-    diagnosis_line_say(line->evidence, "all ended within %s, and the server %s",
-                       units_format_duration(text, l->last_ns - l->first_ns),
-                       in->server_was_tried ? "accepts no connections now" : "refuses connections");
+    if (n == 1)
+        diagnosis_line_say(line->evidence, "the server %s", does);
+    else
+        diagnosis_line_say(line->evidence, "all ended within %s, and the server %s",
+                           units_format_duration(text, l->last_ns - l->first_ns), does);
     diagnosis_line_say(line->remedy,
                        "the server crashed, was killed or was stopped: see its log, and dmesg for "
                        "the OOM killer%s",

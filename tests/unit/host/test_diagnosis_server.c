@@ -19,6 +19,16 @@ static void killed_server_is_no_limit(void **state)
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
 }
 
+static void one_connection_has_no_time_within_which_all_ended(void **state)
+{
+    (void)state;
+    losses_add(&losses, 7000 * MS, 20 * MS);
+    in.none_is_left = in.server_was_tried = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 1);
+    assert_one("the server went away", 1, "the server accepts no connections now", "dmesg");
+    assert_null(strstr(d.lines[0].evidence, "all ended"));
+}
+
 /* The connects of --reconnect; the server is not tried after the run. */
 static void server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run(void **state)
 {
@@ -123,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(killed_server_is_no_limit),
+        TEST(one_connection_has_no_time_within_which_all_ended),
         TEST(server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run),
         TEST(idle_timeout_is_named_with_the_time),
         TEST(connections_that_a_limit_turned_away_were_not_idle),
