@@ -85,6 +85,9 @@ struct sock_tcp sock_tcp(int fd);
 /* Gets the socket's source tuple; family AF_UNSPEC if it has none. */
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple);
 
+/* Returns whether the peer has yet to acknowledge some of what was sent. */
+bool sock_has_unacknowledged(int fd);
+
 /* Makes close() send a reset, which leaves no TIME_WAIT. */
 void sock_reset_on_close(int fd);
 

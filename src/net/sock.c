@@ -6,11 +6,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { BUSY_POLL_US = 50 };
@@ -279,6 +281,13 @@ void sock_local_tuple(int fd, struct srcplan_tuple *tuple)
     *tuple = (struct srcplan_tuple){.address.family = AF_UNSPEC};
     if (sock_local_address(fd, &a) == 0)
         *tuple = sock_tuple(&a);
+}
+
+bool sock_has_unacknowledged(int fd)
+{
+    int n_bytes;
+
+    return ioctl(fd, SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0;
 }
 
 void sock_reset_on_close(int fd)

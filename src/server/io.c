@@ -2,6 +2,7 @@
  * server_io: see server/io.h. */
 #include "server/io.h"
 
+#include "net/sock.h"
 #include "net/worker.h"
 #include "protocol/query_ping.h"
 
@@ -175,8 +176,14 @@ static size_t receive(struct server_conn *c, int fd)
     return (size_t)n;
 }
 
+/* While the kernel has data for a peer that does not read, it keeps the socket after close(2), for
+ * minutes, and no limit counts it; a reset frees it. */
 static void close_idle(struct server_conn *c, enum outcome_phase phase)
 {
+    const int fd = event_get_fd(&c->event);
+
+    if (c->held != NULL || sock_has_unacknowledged(fd))
+        sock_reset_on_close(fd);
     server_conn_end(c, (struct outcome){phase, REASON_TIMEOUT});
 }
 

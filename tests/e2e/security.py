@@ -135,6 +135,25 @@ def stuff(s):
         pass
 
 
+def connect_deaf(server):
+    """Its kernel takes little of what the server's buffers."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    s.connect(("127.0.0.1", server.port))
+    s.sendall(b"y" * 40000)
+    return s
+
+
+def end_of(s):
+    s.settimeout(HANGS_S)
+    try:
+        while s.recv(65536):
+            pass
+        return "FIN"
+    except ConnectionResetError:
+        return "RST"
+
+
 def ping_pong(s, seconds):
     """Whether it is served all the time."""
     end = time.monotonic() + seconds
@@ -159,6 +178,16 @@ def test_peers_that_send_nothing_or_read_nothing_are_closed():
     with stall_may_spoil():
         check_equal(server.result["closed"], {"receive/timed out": 1, "send/timed out": 1}, "closed")
         check_equal(server.result["active"], 1, "active at the end")
+
+
+def test_idle_peers_that_have_not_read_everything_are_reset():
+    control = temp_path("control")
+    with Server("--threads", 1, "--idle-timeout", "1s", "--control", "unix:" + control) as server:
+        stuffed, deaf, silent = connect(server), connect_deaf(server), connect(server)
+        stuff(stuffed)
+        wait_for(lambda: json.loads(get(control, "/stats"))["active"] == 0, "the end of all")
+        check_equal([end_of(s) for s in (stuffed, deaf, silent)], ["RST", "RST", "FIN"], "ends")
+        server.stop()
 
 
 def test_handshake_that_does_not_begin_times_out():

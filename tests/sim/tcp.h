@@ -95,6 +95,7 @@ struct tcp {
     bool reset_on_close, was_full, is_planned;
     bool was_short; /* the last send(2): it took less than all */
     bool error_was_told;
+    bool unacknowledged_was_told;
     bool was_unwatched; /* epoll_ctl(2) has failed: the product may close it, however late */
     int error;          /* errno */
     uint32_t address;   /* its own, or the peer's if it was accepted */

@@ -13,9 +13,12 @@
 #include "world.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,6 +87,34 @@ int accept4(int listener_fd, struct sockaddr *address, socklen_t *length, int fl
     tell(tcp_at((uint32_t)i), address, length);
     clients_accepted((uint32_t)i);
     return (int)call_return("accept", listener_fd, fd);
+}
+
+/* --- ioctl(2) --- */
+
+static int tell_unacknowledged(int fd, int *n_bytes)
+{
+    int64_t i;
+
+    call_begin();
+    i = call_tcp(fd);
+    LAW(i >= 0, "ioctl(%d): no socket", fd);
+    *n_bytes = (int)tcp_at((uint32_t)i)->in_flight;
+    tcp_at((uint32_t)i)->unacknowledged_was_told = *n_bytes > 0;
+    return (int)call_return("siocoutq", fd, 0);
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list list;
+    void *value;
+
+    va_start(list, request);
+    value = va_arg(list, void *);
+    va_end(list);
+    if (!descriptor_is_simulated(fd))
+        return (int)syscall(SYS_ioctl, fd, request, value);
+    LAW(request == SIOCOUTQ, "not simulated: ioctl(%d, %lx)", fd, request);
+    return tell_unacknowledged(fd, value);
 }
 
 /* --- threads --- */

@@ -224,6 +224,20 @@ static void check_idle(const struct client *c, const struct tcp *t)
         "client %u: closed as idle with bytes to read", t->peer.client);
 }
 
+/* With bytes that are not acknowledged, the kernel would keep the socket; without any, a reset
+ * would look like a failure. */
+static void check_reset(const struct client *c, const struct tcp *t)
+{
+    if (clients.expects_closing || world.scenario.malloc_ppm > 0 || t->was_unwatched)
+        return;
+    LAW(t->reset_on_close || t->in_flight == 0 || t->tls.is_ended,
+        "client %u: closed as idle with %u bytes that it has not read", t->peer.client,
+        t->in_flight);
+    LAW(!t->reset_on_close || t->unacknowledged_was_told || c->answered < c->expected ||
+            t->was_short,
+        "client %u: reset as idle, but it has read everything", t->peer.client);
+}
+
 /* What it ends itself: the client must know that nothing is missing. */
 static void check_close_notify(const struct client *c, const struct tcp *t)
 {
@@ -271,6 +285,7 @@ static void release(const struct tcp *t)
         clients_figures.n_unexplained++;
         check_close_notify(c, t);
         check_idle(c, t);
+        check_reset(c, t);
     }
 }
 

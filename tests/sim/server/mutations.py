@@ -57,6 +57,16 @@ MUTATIONS = {
         "    n = receive(c, fd);\n    /* after a stall",
         "    n = what & EV_READ ? receive(c, fd) : 0;\n    /* after a stall",
     ),
+    "leaves_unread_bytes_to_the_kernel": (
+        "src/server/io.c",
+        "    if (c->held != NULL || sock_has_unacknowledged(fd))\n        sock_reset_on_close(fd);\n",
+        "    if (c->held != NULL)\n        sock_reset_on_close(fd);\n",
+    ),
+    "resets_all_idle_ones": (
+        "src/server/io.c",
+        "    if (c->held != NULL || sock_has_unacknowledged(fd))\n        sock_reset_on_close(fd);\n",
+        "    sock_reset_on_close(fd);\n",
+    ),
     "interrupted_read_closes": (
         "src/server/io.c",
         "        if (errno != EAGAIN && errno != EINTR)\n            close_failed(c, phase_of(c), errno);",
