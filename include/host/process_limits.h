@@ -30,6 +30,9 @@ struct rlimit process_limits_most_nofile(const struct rlimit *now, uint64_t nr_o
  * the old one if that failed. */
 uint64_t process_limits_raise_nofile(void);
 
+/* Under RLIMIT_AS, has all threads share one arena of malloc(3).  Before the first thread. */
+void process_limits_share_malloc(void);
+
 /* Number of CPUs this process may run on, >= 1; at most the CPU quota of its cgroups, rounded up.
  */
 uint32_t process_limits_cpus(void);

@@ -7,6 +7,7 @@
 #include "host/sockdiag.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,18 @@ uint64_t process_limits_raise_nofile(void)
     if (limit.rlim_cur != most.rlim_cur && setrlimit(RLIMIT_NOFILE, &most) == 0)
         return most.rlim_cur;
     return limit.rlim_cur;
+}
+
+/* An arena of glibc reserves 64 MiB of address space; a thread without an arena gets whole pages
+ * for every block.  M_ARENA_MAX is glibc's only. */
+void process_limits_share_malloc(void)
+{
+#ifdef M_ARENA_MAX
+    struct rlimit space;
+
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 uint32_t process_limits_cpus(void)

@@ -208,6 +208,7 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
     if (process_limits_raise_nofile() <= PROCESS_LIMITS_RESERVED_FDS)
         return log_error(
             "the fd limit is too low to accept any connection: raise it with 'ulimit -n 1024'");
+    process_limits_share_malloc();
     host_limits_read(&plan->host);
     plan_service(&plan->config, opts);
     if (plan_user(plan, opts) != 0 || plan_tls(plan, opts) != 0)

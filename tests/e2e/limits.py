@@ -3,6 +3,7 @@
 
 import socket
 
+from authority import Authority, ask, serve_with
 from harness import *
 
 
@@ -74,9 +75,10 @@ def test_client_that_does_not_fit_names_the_limit():
 @plain_build_only
 def test_exhausted_address_space_of_the_client_is_named():
     """tcp_mem is not visible in the network namespace of the harness."""
-    with Server() as server:
-        r = run_client("-p", server.port, "-c", 16000, "--threads", 1, "-r", 100, "-t", 0.5, "--force", "127.0.0.1",
-                       prefix=["sh", "-c", 'ulimit -v 58000; exec "$@"', "sh"])
+    ca = Authority()
+    with serve_with(ca.sign()) as server:
+        r = ask(ca, server.port, "-c", 600, "--threads", 1, "-r", 100, "-t", 0.5, "--force",
+                prefix=["sh", "-c", 'ulimit -v 44000; ulimit -s 8192; exec "$@"', "sh"])
     check_conservation(r)
     check_code(r, 3)
     limits = {line["limit"]: line["evidence"] for line in r.json["diagnosis"]}

@@ -2,6 +2,7 @@
 """Limits of a cgroup on memory, CPU time or threads: the plan shows them before the run, and a forced run stops opening
 connections before the kernel kills it."""
 
+from authority import Authority, serve_with
 from cgroups import *
 from served import connect_many
 
@@ -100,6 +101,21 @@ def test_server_has_room_for_what_the_address_space_holds_with_the_stacks_of_its
     under = ["sh", "-c", 'ulimit -v 60000; ulimit -n 1000; ulimit -s 8192; exec "$@"', "sh"]
     room, _ = room_of(under)
     check_between(room, 900, 7 * 1000, "at most seven stacks of 8 MiB fit, each thread with a table of 1,000")
+
+
+@plain_build_only
+def test_tls_needs_no_more_address_space_than_the_plan_says():
+    """Too little for an arena of malloc(3) per thread."""
+    ca = Authority()
+    under = [["sh", "-c", f'ulimit -v {kib}; ulimit -s 8192; exec "$@"', "sh"] for kib in (60000, 80000)]
+    run = ["-c", 300, "-r", 300, "-t", "200ms", "--threads", 2, "--connect-window", 4, "--tls",
+           "--tls-ca", ca.cert, "127.0.0.1"]
+    for of_server, of_client in ((under[0], ()), ((), under[1])):
+        with serve_with(ca.sign(), "--threads", 2, prefix=of_server) as server:
+            code, lines = plan(TCPCLIENT, *map(str, run), prefix=of_client)
+            check_equal(code, 0, f"exit code of the plan: {lines}")
+            r = run_client("-p", server.port, *run, prefix=of_client)
+            check_equal(r.json["connections"]["live_at_end"], 300, f"live at the end: {r.err}")
 
 
 @plain_build_only
