@@ -13,6 +13,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <event2/http.h>
+#include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <stdlib.h>
@@ -91,6 +92,8 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
                           control_request_method(evhttp_request_get_uri(request)));
     if (body != NULL && may_have_body(request))
         evbuffer_add(body, text, n);
+    if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
+        request->type = EVHTTP_REQ_POST; /* libevent would keep the connection open as a tunnel */
     h->n_leaving++;
     evhttp_connection_set_closecb(to, on_left, h);
     evhttp_send_reply(request, (int)status, NULL, body);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_control_http: responses that are not read, read slowly, have no body, or are to HTTP/1.0; no
- * descriptors left. */
+ * test_control_http: responses that are not read, read slowly, have no body, or are to HTTP/1.0 or
+ * CONNECT; no descriptors left. */
 #undef _GNU_SOURCE /* with it, glibc declares accept4(2) with a transparent union */
 #define _DEFAULT_SOURCE
 
@@ -205,6 +205,23 @@ static void a_client_of_http_1_0_is_not_promised_to_keep_the_connection(void **s
     close(peer);
 }
 
+static void a_response_to_connect_ends_the_connection(void **state)
+{
+    char text[2048];
+
+    (void)state;
+    send_request("CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                 "POST /pause HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    receive_text(text, sizeof text);
+    assert_non_null(strstr(text, " 404 "));
+    assert_non_null(strstr(text, "\r\nContent-Length: "));
+    assert_int_equal(n_requests, 0);
+    n_waits = 0;
+    control_http_end(http);
+    assert_int_equal(n_waits, 0);
+    close(peer);
+}
+
 static void a_peer_waits_while_there_are_no_descriptors(void **state)
 {
     char text[2048];
@@ -235,6 +252,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_response_to_head_has_no_body, open_port, teardown),
         cmocka_unit_test_setup_teardown(a_client_of_http_1_0_is_not_promised_to_keep_the_connection,
                                         open_port, teardown),
+        cmocka_unit_test_setup_teardown(a_response_to_connect_ends_the_connection, open_port,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_peer_waits_while_there_are_no_descriptors, open_port,
                                         teardown),
     };
