@@ -34,7 +34,7 @@ static void stop_by_request(void *context)
 {
     struct client_run_state *r = context;
 
-    if (r->started) {
+    if (r->started && clock_now_ns() >= r->begin_ns) { /* not in the settle time */
         if (r->settings->sweep != NULL)
             client_sweep_stop(r->settings->sweep);
         r->end_ns = client_steer_end(&r->steer);

@@ -238,6 +238,19 @@ def test_run_can_be_stopped_before_the_load():
     check_code(r, 130)
 
 
+def test_run_can_be_stopped_in_the_settle_time():
+    control = control_path()
+    with Server() as server:
+        client = Client("-c", 4, "-r", 10, "-p", server.port, "--control", control, "--settle", "1h", "127.0.0.1")
+        wait_for(lambda: "control at" in client.stderr(), "the control port")
+        wait_for(lambda: stats(control)["state"] == "running", "the settle time")
+        ask(control, "/stop")
+        r = client.wait()
+    check_conservation(r)
+    check_code(r, 130)
+    check_equal(r.json["queries"]["scheduled"], 0, "queries")
+
+
 def test_a_stopped_run_cannot_be_changed():
     control = control_path()
     with socket.socket() as silent:  # so that the run waits for answers after its end
