@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_service: connections that epoll refuses to watch. */
+ * test_service: connections that epoll refuses to watch, or that read slowly. */
 #include "server/service.h"
 
 #include "net/worker.h"
@@ -111,11 +111,11 @@ static void memory_is_not_called_limit_of_epoll(void **state)
     assert_refused(SERVER_REFUSED_MEMORY);
 }
 
+static const struct timeval idle_timeout = {.tv_usec = 1};
+
 /* libevent adds the event again when the timeout expires. */
 static void be_idle_while_epoll_fails(int error, int n)
 {
-    static const struct timeval idle_timeout = {.tv_usec = 1};
-
     conns.idle_timeout = &idle_timeout;
     assert_int_equal(server_service_open(&conns, ends[0], 0, &peer), 0);
     watch_error = error;
@@ -143,6 +143,26 @@ static void a_lost_event_is_added_again(void **state)
     assert_closed(REASON_TIMEOUT);
 }
 
+/* Too little for epoll to call the socket writable. */
+static void a_peer_that_has_read_a_part_is_not_idle(void **state)
+{
+    static uint8_t bytes[SERVER_BUFFER_BYTES];
+    uint64_t n_sent;
+
+    (void)state;
+    conns.idle_timeout = &idle_timeout;
+    assert_int_equal(server_service_open(&conns, ends[0], 0, &peer), 0);
+    while (tally_get(&conns.tally.back_pressure_pauses) == 0) {
+        (void)send(ends[1], bytes, sizeof bytes, 0);
+        event_base_loop(conns.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    }
+    n_sent = tally_get(&conns.tally.bytes_sent);
+    assert_true(recv(ends[1], bytes, sizeof bytes, 0) > 0);
+    event_base_loop(conns.base, EVLOOP_ONCE);
+    assert_int_equal(tally_get(&conns.tally.n_closed), 0);
+    assert_true(tally_get(&conns.tally.bytes_sent) > n_sent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(memory_is_not_called_limit_of_epoll, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lost_event_has_the_reason_of_epoll, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lost_event_is_added_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_peer_that_has_read_a_part_is_not_idle, setup, teardown),
     };
 
     worker_take_messages();
