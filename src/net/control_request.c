@@ -93,7 +93,7 @@ static enum control_status parse_parameter(struct control_request *q, const stru
 
     if (q->command == CONTROL_RATE) {
         if (!named || units_parse_rate(value, &q->qps) != 0 || q->qps > MAX_QPS)
-            return REFUSE(BAD, "invalid parameter: expected %s?qps=QPS, 0 to 1e9 per second",
+            return REFUSE(BAD, "invalid parameter: expected %s?qps=QPS, 0 to 1G per second",
                           p->path);
     } else if (!named || units_parse_count(value, &q->n) != 0 || q->n == 0) {
         return REFUSE(BAD, "invalid parameter: expected %s?n=N, at least 1", p->path);

@@ -192,7 +192,7 @@ static int parse_lines(struct schedule *s, const char *text, bool are_slopes, do
         if (take_line(&text, line) != 0 || add_line(s, line, are_slopes, &rate_qps) != 0) {
             s->n = 0;
             return REFUSE("line %zu: invalid step '%.*s': expected '<milliseconds> <%s>', at most "
-                          "a year and 1e9 per second",
+                          "a year and 1G per second",
                           n + 1, n_quoted(begin, "\n"), begin,
                           are_slopes ? "slope per second" : "rate");
         }

@@ -74,6 +74,8 @@ static void parameters_have_units(void **state)
     assert_int_equal(q.n, 10000);
     assert_int_equal(parse("POST", "/rate?qps=2.5k"), CONTROL_OK);
     assert_true(q.qps == 2500);
+    assert_int_equal(parse("POST", "/rate?qps=1G"), CONTROL_OK);
+    assert_true(q.qps == 1e9);
     assert_int_equal(parse("POST", "/rate?qps=0"), CONTROL_OK);
 }
 
@@ -103,6 +105,8 @@ static void bad_parameters_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(parse("POST", bad[i]), CONTROL_BAD);
     assert_int_equal(parse("GET", "/stats?n=1"), CONTROL_BAD);
+    assert_int_equal(parse("POST", "/rate?qps=1e9"), CONTROL_BAD);
+    assert_string_equal(error, "invalid parameter: expected /rate?qps=QPS, 0 to 1G per second");
 }
 
 static void other_paths_are_unknown(void **state)

@@ -111,6 +111,7 @@ static void slopes_go_on_from_the_rate_and_stop_at_zero(void **state)
     assert_int_equal(s.n, 1);
     assert_segment(0, S, 0, 0);
     assert_int_equal(schedule_parse_slopes(&s, "1\n1000 1e9\n", 10, error), -1);
+    assert_non_null(strstr(error, "at most a year and 1G per second"));
     assert_int_equal(schedule_parse_slopes(&s, "1\n2000 1G\n", 10, error), -1);
 }
 
