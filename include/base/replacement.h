@@ -21,6 +21,9 @@ struct replacement {
  * another user's in a sticky directory such as /tmp, or there is no memory. */
 struct replacement *replacement_of(const char *name);
 
+/* Whether this names the file, or the temporary one; neither need exist. */
+bool replacement_has(const struct replacement *r, const char *name);
+
 /* Whether writing a document of this name would overwrite an input (base/inputs.h): it is one, or
  * its NAME.tmp is. */
 bool replacement_overwrites_input(const char *name);

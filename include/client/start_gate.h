@@ -41,8 +41,9 @@ bool start_gate_is_missed(const struct start_gate_settings *settings);
  * boot.  The gate never opens then. */
 bool start_gate_is_before_boot(uint64_t at_epoch_ns);
 
-/* Removes FILE.ready of an earlier run and checks that it can be written.  Returns 0, or -1 with
- * errno. */
+/* Removes FILE.ready of an earlier run and checks that it can be written.  Returns 0; or -1 after
+ * one line on stderr: also if FILE, FILE.ready or FILE.ready.new, its temporary file, is an output
+ * (base/outputs.h), or one of the latter two is an input.  Call it once all of them are open. */
 int start_gate_prepare(const struct start_gate_settings *settings);
 
 /* Creates FILE.ready and waits.  Call it once all connections have been opened or have failed.  May

@@ -73,6 +73,21 @@ static bool is_input(const struct output *o)
            (o->replacement != NULL && inputs_have_file(o->replacement->temporary));
 }
 
+const struct output *outputs_find(const char *name)
+{
+    struct stat named, other;
+    const bool exists = stat(name, &named) == 0;
+
+    for (size_t i = 0; i < MOST_OUTPUTS && opened[i] != NULL; i++) {
+        const struct output *o = opened[i];
+
+        if ((o->replacement != NULL && replacement_has(o->replacement, name)) ||
+            (exists && status_of(o, &other) == 0 && do_mix(&named, &other, o->fd)))
+            return o;
+    }
+    return NULL;
+}
+
 int outputs_add(const struct output *o)
 {
     size_t i = 0;

@@ -165,6 +165,16 @@ void replacement_free(struct replacement *r)
     free(r);
 }
 
+bool replacement_has(const struct replacement *r, const char *name)
+{
+    char *path = path_of_new(name);
+    const bool has =
+        path != NULL && (strcmp(path, r->file) == 0 || strcmp(path, r->temporary) == 0);
+
+    free(path);
+    return has;
+}
+
 bool replacement_overwrites_input(const char *name)
 {
     struct replacement *r;

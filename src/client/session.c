@@ -170,7 +170,7 @@ static int open_page(struct client_session *s)
     return 0;
 }
 
-/* Reports a missed start before anything is written. */
+/* Reports a start that is missed or impossible before anything is written. */
 static int check_start(const struct client_opts *o, const struct start_gate_settings *gate)
 {
     char late_max[UNITS_TEXT_BYTES];
@@ -181,9 +181,7 @@ static int check_start(const struct client_opts *o, const struct start_gate_sett
             o->start_at, units_format_duration(late_max, gate->late_max_ns));
     if (gate->at_epoch_ns > 0 && start_gate_is_before_boot(gate->at_epoch_ns))
         return log_error("--start-at: '%s' is before this machine was booted", o->start_at);
-    if (start_gate_prepare(gate) != 0)
-        return log_error("--start-file: cannot write '%s.ready': %s", gate->file, strerror(errno));
-    return 0;
+    return start_gate_prepare(gate);
 }
 
 static int open_rows(struct client_session *s)

@@ -3,8 +3,10 @@
 #include "client/start_gate.h"
 
 #include "base/clock.h"
+#include "base/inputs.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/outputs.h"
 #include "base/units.h"
 #include "client/result.h"
 #include "client/start_time.h"
@@ -48,19 +50,57 @@ static int path_of(char path[PATH_BYTES], const char *file, const char *end)
     return -1;
 }
 
-int start_gate_prepare(const struct start_gate_settings *settings)
+static int paths_of(char ready[PATH_BYTES], char new[PATH_BYTES], const char *file)
 {
-    char ready[PATH_BYTES], new[PATH_BYTES];
-    FILE *out;
+    return path_of(ready, file, ".ready") != 0 ? -1 : path_of(new, file, ".ready.new");
+}
 
-    if (settings->file == NULL)
-        return 0;
-    if (path_of(ready, settings->file, ".ready") != 0 ||
-        path_of(new, settings->file, ".ready.new") != 0 || (out = fopen(new, "we")) == NULL)
+static int log_unwritable(const char *file)
+{
+    return log_error("--start-file: cannot write '%s.ready': %s", file, strerror(errno));
+}
+
+/* Tries to write, and removes what an earlier run left. */
+static int try_to_write(const char *ready, const char *new)
+{
+    FILE *out = fopen(new, "we");
+
+    if (out == NULL)
         return -1;
     fclose(out);
     unlink(new);
     return unlink(ready) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+static int refuse_output(const char *path)
+{
+    const struct output *o = outputs_find(path);
+
+    return o == NULL ? 0
+                     : log_error("--start-file: '%s' is also used by --%s: expected a different "
+                                 "file for each",
+                                 path, o->option);
+}
+
+static int refuse_input(const char *path)
+{
+    return inputs_have_file(path) ? log_error("--start-file: '%s' is one of the input files", path)
+                                  : 0;
+}
+
+int start_gate_prepare(const struct start_gate_settings *settings)
+{
+    char ready[PATH_BYTES], new[PATH_BYTES];
+    const char *file = settings->file;
+
+    if (file == NULL)
+        return 0;
+    if (paths_of(ready, new, file) != 0)
+        return log_unwritable(file);
+    if (refuse_output(file) != 0 || refuse_output(ready) != 0 || refuse_output(new) != 0 ||
+        refuse_input(ready) != 0 || refuse_input(new) != 0)
+        return -1;
+    return try_to_write(ready, new) == 0 ? 0 : log_unwritable(file);
 }
 
 /* Writes it atomically. */
@@ -70,8 +110,7 @@ static int write_ready(const char *file, const struct client_result *r)
     FILE *out;
     struct json j;
 
-    if (path_of(ready, file, ".ready") != 0 || path_of(new, file, ".ready.new") != 0 ||
-        (out = fopen(new, "we")) == NULL)
+    if (paths_of(ready, new, file) != 0 || (out = fopen(new, "we")) == NULL)
         return -1;
     json_init(&j, out);
     json_object_begin(&j, NULL);
@@ -213,7 +252,7 @@ void start_gate_wait(struct start_gate *gate, struct event_base *base,
         gate->start->margin_ns = (int64_t)(s->at_epoch_ns - now_epoch_ns());
     }
     if (s->file != NULL && write_ready(s->file, connections) != 0) {
-        log_error("--start-file: cannot write '%s.ready': %s", s->file, strerror(errno));
+        log_unwritable(s->file);
         miss(gate);
         return;
     }

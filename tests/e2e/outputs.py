@@ -79,6 +79,34 @@ def test_two_outputs_to_the_same_file_are_refused():
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
 
 
+def test_files_of_a_start_file_are_no_others():
+    """FILE.ready, which the client writes, and its temporary file; FILE itself is no output."""
+    directory = temp_directory()
+    start, ready, new, out = (os.path.join(directory, name) for name in ("start", "start.ready", "start.ready.new", "out"))
+    os.symlink(ready, os.path.join(directory, "link"))
+    with Server() as server:
+        for files, arguments, words in (
+                ([ready], ["--query-file", ready], f"'{ready}' is one of the input files"),
+                ([new], ["--config", new], f"'{new}' is one of the input files"),
+                ([], ["--output", ready], f"'{ready}' is also used by --output: expected a different file for each"),
+                ([], ["--hgrm", ready], f"'{ready}' is also used by --hgrm"),
+                ([ready], ["--hgrm", os.path.join(directory, "link")], f"'{ready}' is also used by --hgrm"),
+                ([], ["--json", out, "--hlog", new], f"'{new}' is also used by --hlog"),
+                ([], ["--json", start], f"'{start}' is also used by --json")):
+            write_text(start, "1\n")  # before the boot: a run that is not refused has missed it
+            for path in files:
+                write_text(path, "#\n" if path == new else "a.example A\n")
+            before = [read_text(path) for path in files]
+            r = run_command([TCPCLIENT, "-q", "-c", "1", "-t", "0.1", "--start-file", start, *arguments,
+                             f"127.0.0.1:{server.port}"])
+            check_equal((r.returncode, r.stderr.count("\n")), (2, 1), f"exit code and lines, {arguments}: {r.stderr}")
+            check(f"--start-file: {words}" in r.stderr, f"{arguments}: {r.stderr}")
+            check_equal([read_text(path) for path in files], before, f"content after {arguments}")
+            check_equal(read_text(start), "1\n", f"the start file after {arguments}")
+            for path in {start, ready, new} & {os.path.join(directory, name) for name in os.listdir(directory)}:
+                os.unlink(path)
+
+
 def test_dev_null_may_be_shared():
     """The control: only outputs that replace each other are refused."""
     with Server() as server:

@@ -3,6 +3,7 @@
 #include "base/output.h"
 
 #include "base/inputs.h"
+#include "base/outputs.h"
 #include "output_steps.h"
 
 #include <errno.h>
@@ -230,6 +231,31 @@ static void a_failed_write_is_not_tried_again_with_the_next(void **state)
     close(full);
 }
 
+static void an_output_is_found_by_its_files(void **state)
+{
+    struct output document, log;
+    char a[PATH_BYTES], b[PATH_BYTES], c[PATH_BYTES], temporary[PATH_BYTES];
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    unlink(path_of(temporary, "a.tmp"));
+    unlink(path_of(b, "b"));
+    unlink(path_of(c, "c"));
+    assert_int_equal(output_open_document(&document, "json", a), 0);
+    assert_int_equal(output_open_log(&log, "hlog", b), 0);
+    assert_ptr_equal(outputs_find(a), &document); /* which does not exist */
+    assert_ptr_equal(outputs_find(temporary), &document);
+    assert_ptr_equal(outputs_find(b), &log);
+    assert_int_equal(symlink(b, c), 0);
+    assert_ptr_equal(outputs_find(c), &log);
+    assert_int_equal(unlink(c), 0);
+    assert_null(outputs_find(c));
+    assert_int_equal(output_close(&document) | output_close(&log), 0);
+    assert_null(outputs_find(a));
+    assert_null(outputs_find(b));
+    unlink(b);
+}
+
 static void an_input_is_not_overwritten(void **state)
 {
     struct output o;
@@ -267,6 +293,7 @@ int main(void)
         cmocka_unit_test(what_is_left_of_a_failed_document_is_the_old_one_and_of_a_log_its_begin),
         cmocka_unit_test(a_failed_document_in_place_is_left_empty),
         cmocka_unit_test(a_failed_write_is_not_tried_again_with_the_next),
+        cmocka_unit_test(an_output_is_found_by_its_files),
         cmocka_unit_test(an_input_is_not_overwritten),
     };
 
