@@ -246,6 +246,7 @@ void start_gate_wait(struct start_gate *gate, struct event_base *base,
     const struct start_gate_settings *s = gate->settings;
 
     gate->waiting = true;
+    clock_read_bound(&gate->start->clock); /* also if the gate never opens */
     evtimer_assign(&gate->event, base, on_look, gate);
     if (s->at_epoch_ns > 0) {
         gate->start->at_epoch_ns = s->at_epoch_ns;

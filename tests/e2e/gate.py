@@ -269,15 +269,17 @@ def test_clock_error_is_the_bound_of_the_kernel():
         state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
         return state != 5 and not timex.status & 0x40, timex.maxerror * 1000  # TIME_ERROR, STA_UNSYNC
 
+    path = temp_path("start")
+    write_text(path, "soon\n")
     with Server() as server:
-        before = bound_ns()
-        r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", "--start-at", f"{time.time() + 1:.3f}",
-                       "--late-max", "20s", "127.0.0.1")
-        after = bound_ns()
-    start = r.json["start"]
-    with stall_may_spoil():  # so may an adjustment of the clock
-        check_equal(start["clock_is_synchronized"], before[0], "synchronized")
-        check_between(start["clock_max_error_ns"], before[1], after[1], "bound")
+        for arguments in (["--start-at", f"{time.time() + 1:.3f}", "--late-max", "20s"], ["--start-file", path]):
+            before = bound_ns()
+            r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", *arguments, "127.0.0.1")
+            after, start = bound_ns(), r.json["start"]
+            with stall_may_spoil():  # so may an adjustment of the clock
+                check_equal(start["missed"], arguments[0] == "--start-file", f"missed, {arguments}")
+                check_equal(start["clock_is_synchronized"], before[0], f"synchronized, {arguments}")
+                check_between(start["clock_max_error_ns"], before[1], after[1], f"bound, {arguments}")
 
 
 if __name__ == "__main__":
