@@ -105,13 +105,16 @@ void report_text_output(FILE *out, const struct client_result *r)
 
 void report_text_start(FILE *out, const struct client_start *start)
 {
+    const bool is_after = start->margin_ns < 0;
+    const uint64_t margin_ns =
+        is_after ? 0 - (uint64_t)start->margin_ns : (uint64_t)start->margin_ns;
     char at[CLOCK_RFC3339_BYTES], margin[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES],
         error[UNITS_TEXT_BYTES];
 
     if (!start->requested || start->at_epoch_ns == 0)
         return;
-    fprintf(out, "Start        at %s, known %s before", clock_rfc3339(at, start->at_epoch_ns),
-            units_format_duration(margin, start->margin_ns > 0 ? (uint64_t)start->margin_ns : 0));
+    fprintf(out, "Start        at %s, known %s %s", clock_rfc3339(at, start->at_epoch_ns),
+            units_format_duration(margin, margin_ns), is_after ? "after it" : "before");
     if (start->late_ns != UINT64_MAX)
         fprintf(out, "; first query %s late", units_format_duration(late, start->late_ns));
     if (!start->clock.is_synchronized)

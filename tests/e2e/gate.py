@@ -137,6 +137,7 @@ def test_start_time_in_the_past_is_missed():
     check_equal(r.err.count("the start was missed"), 1, "said once, whenever the threads end")
     check(re.search(r"the start was missed by \S+ m?s \(--late-max 50.0 ms\): nothing is sent; allow more time\n", r.err), r.err)
     check_between(r.json["start"]["margin_s"], moments[0] - time.time(), -0.5, "margin")
+    check(re.search(r"^Start +at \S+Z, known \S+ m?s after it; clock ", r.err, re.M), r.err)
 
 
 def test_late_max_allows_a_late_start():

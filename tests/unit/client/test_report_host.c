@@ -41,6 +41,28 @@ static void memory_of_a_connection_takes_a_thousand_of_them(void **state)
     }
 }
 
+static void assert_start(struct made_up *m, int64_t margin_ns, const char *expected)
+{
+    char *text;
+
+    m->result.start = (struct client_start){.requested = true,
+                                            .at_epoch_ns = 1700000000000000000,
+                                            .margin_ns = margin_ns,
+                                            .late_ns = UINT64_MAX,
+                                            .missed = margin_ns < 0};
+    text = text_of(report_text, m);
+    assert_has(text, expected);
+    free(text);
+}
+
+static void start_is_known_before_or_after_it(void **state)
+{
+    assert_start(*state, 2500 * (int64_t)MS,
+                 "\nStart        at 2023-11-14T22:13:20.000Z, known 2.50 s before; clock");
+    assert_start(*state, -656 * (int64_t)MS,
+                 "\nStart        at 2023-11-14T22:13:20.000Z, known 656 ms after it; clock");
+}
+
 /* A reading before the load, one when it begins, and one after it: each figure has its own. */
 static void make_host(struct client_result *r)
 {
@@ -137,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(memory_is_that_of_the_connections_still_open),
         TEST(memory_of_a_connection_takes_a_thousand_of_them),
+        TEST(start_is_known_before_or_after_it),
         TEST(figures_of_the_host_are_differences),
         TEST(figures_of_the_network_are_those_under_load),
         TEST(sockets_left_are_told_apart),
