@@ -49,7 +49,7 @@
     X(CUT_SHORT, "cut-short",                                                                      \
       "still in flight at the end and counted as unanswered: use a longer --drain")                \
     X(NOTHING_MEASURED, "nothing-measured",                                                        \
-      "no query or message was due: use a longer --duration or a higher --rate")                   \
+      "no query or message was due: measure for longer, or at a higher rate")                      \
     X(INCONCLUSIVE, "inconclusive", "a search has no confirmed answer")
 
 #define VERDICT_ENUM(id, name, meaning) VERDICT_##id,
