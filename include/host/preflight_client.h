@@ -27,6 +27,7 @@ struct preflight_client {
     bool closes_with_fin;
     double churn_per_s; /* replacement connections by design; 0: none */
     uint64_t connect_window;
+    bool window_is_fixed; /* --connect-window would be refused */
     bool tls;
     bool udp; /* connections are UDP sockets, and the server has none for each */
 };

@@ -106,6 +106,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .udp = c->socket.datagrams,
         .churn_per_s = client_plan_churn_per_s(c, o, plan->rate_qps),
         .connect_window = c->connect_window,
+        .window_is_fixed = c->conn_per_query,
         .tls = c->tls != NULL,
     };
 

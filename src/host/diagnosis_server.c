@@ -68,16 +68,22 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
                                                        : "; --reconnect retries until it is back");
 }
 
+static const char *idle_remedy(const struct diagnosis_input *in)
+{
+    if (in->on_demand)
+        return ", or close connections before the server does (--idle-close)";
+    if (in->listens)
+        return in->reconnects ? "" : ", or use --reconnect";
+    return in->reconnects ? ", or send more queries per connection"
+                          : ", send more queries per connection, or use --reconnect";
+}
+
 static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "the server's idle timeout", n);
 
     say_how_idle(in->losses, line, "closed by the server: ");
-    diagnosis_line_say(
-        line->remedy, "raise the server's timeout%s",
-        in->on_demand    ? ", or close connections before the server does (--idle-close)"
-        : in->reconnects ? ", or send more queries per connection (-r, -c)"
-                         : ", send more queries per connection (-r, -c), or use --reconnect");
+    diagnosis_line_say(line->remedy, "raise the server's timeout%s", idle_remedy(in));
 }
 
 static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,

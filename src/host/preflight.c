@@ -142,16 +142,22 @@ static void check_syn_backlog(struct preflight *p, const struct host_limits *hos
 }
 
 /* A listener keeps the limit under which it was opened. */
-static void check_accept_queue(struct preflight *p, const struct host_limits *host, uint64_t needed)
+static void check_accept_queue(struct preflight *p, const struct host_limits *host,
+                               const struct preflight_client *ask)
 {
+    const uint64_t needed =
+        ask->connect_window < ask->n_connections ? ask->connect_window : ask->n_connections;
     struct preflight_line *line =
         preflight_line_add_short(p, "net.core.somaxconn", host->somaxconn, needed);
+    char window[64] = "";
 
+    if (line != NULL && !ask->window_is_fixed)
+        snprintf(window, sizeof window, ", or --connect-window %" PRIu64,
+                 line->available > 0 ? line->available : 1);
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_WARN,
-                           "sysctl -w net.core.somaxconn=%" PRIu64
-                           " and restart the server, or --connect-window %" PRIu64,
-                           needed, line->available > 0 ? line->available : 1);
+                           "sysctl -w net.core.somaxconn=%" PRIu64 " and restart the server%s",
+                           needed, window);
     check_syn_backlog(p, host, needed);
 }
 
@@ -217,9 +223,7 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
         return;
     check_closing(p, host, ask);
     if (ask->peer_is_here)
-        check_accept_queue(p, host,
-                           ask->connect_window < ask->n_connections ? ask->connect_window
-                                                                    : ask->n_connections);
+        check_accept_queue(p, host, ask);
 }
 
 /* --- the server --- */

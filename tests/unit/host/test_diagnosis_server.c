@@ -61,11 +61,18 @@ static void idle_timeout_is_named_with_the_time(void **state)
     in.none_is_left = in.server_was_tried = in.server_accepts = true;
     diagnose(PHASE_RECEIVE, REASON_PEER, 100);
     assert_one("the server's idle timeout", 100, "idle for at least 2.00 s, median 2.05 s",
-               "(-r, -c), or use --reconnect");
+               "raise the server's timeout, send more queries per connection, or use --reconnect");
     in.reconnects = true;
     diagnosis_make(&d, &in);
-    assert_null(strstr(d.lines[0].remedy, "--reconnect"));
+    assert_string_equal(d.lines[0].remedy,
+                        "raise the server's timeout, or send more queries per connection");
+    in.listens = true;
+    diagnosis_make(&d, &in);
+    assert_string_equal(d.lines[0].remedy, "raise the server's timeout");
     in.reconnects = false;
+    diagnosis_make(&d, &in);
+    assert_string_equal(d.lines[0].remedy, "raise the server's timeout, or use --reconnect");
+    in.listens = false;
     in.on_demand = true;
     diagnosis_make(&d, &in);
     assert_non_null(strstr(d.lines[0].remedy, "--idle-close"));

@@ -107,6 +107,21 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
     }
 }
 
+/* --find connect-rate opens connections when they are due. */
+static void a_fixed_window_cannot_be_made_smaller(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.window_is_fixed = true;
+    host.somaxconn = 255;
+    preflight_client(&p, &host, &ask);
+    assert_string_equal(find(&p, "net.core.somaxconn")->fix,
+                        "sysctl -w net.core.somaxconn=256 and restart the server");
+}
+
 static void server_is_sent_to_its_own_setup_script(void **state)
 {
     const struct preflight_server ask = {10000, 2, true, 64, 4096, false, false};
@@ -301,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_warning_on_stderr_begins_with_warning),
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
+        cmocka_unit_test(a_fixed_window_cannot_be_made_smaller),
         cmocka_unit_test(server_is_sent_to_its_own_setup_script),
         cmocka_unit_test(only_the_host_can_track_more_connections_of_a_namespace),
         cmocka_unit_test(a_maximum_of_0_does_not_limit_conntrack),
