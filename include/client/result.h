@@ -77,9 +77,11 @@ struct client_result {
     uint64_t connections_wanted;
     uint64_t connections_live;      /* usable when the last query had its outcome */
     uint64_t connections_half_open; /* at that time */
-    uint64_t connections_deaf;      /* at that time: at least their last 3 queries timed out */
-    uint64_t connect_elapsed_ns;    /* first connect started to last connection established */
-    bool loaded;                    /* the measurement began */
+    /* At that time: at least their last 3 queries timed out, and nothing arrived since they were
+     * sent. */
+    uint64_t connections_deaf;
+    uint64_t connect_elapsed_ns; /* first connect started to last connection established */
+    bool loaded;                 /* the measurement began */
     uint64_t syn_retransmits_loaded, replaced_loaded; /* at the start of the schedule */
     struct losses losses;
     struct timeout_counts timeouts; /* of edns-tcp-keepalive; not counted without --keepalive */
