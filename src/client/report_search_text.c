@@ -229,9 +229,11 @@ void report_search_text(FILE *out, const struct client_find *find)
     print_level(out, find);
     print_handshakes(out, find);
     print_confirmation(out, find);
-    fprintf(out, "             %zu %s in %.0f s, %zu void\n\n", find->search.n,
+    fprintf(out, "             %zu %s in %.0f s, %zu void\n", find->search.n,
             units_noun(find->search.n, "trial", "trials"), (double)find->elapsed_ns / 1e9, n_void);
-    fprintf(out, "  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
+    if (find->search.n == 0)
+        return;
+    fprintf(out, "\n  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
             "lost");
     for (size_t i = 0; i < find->search.n; i++)
         print_trial(out, find, i);

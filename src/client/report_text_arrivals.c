@@ -11,7 +11,7 @@ static void print_counts(FILE *out, const struct client_config *config,
     const uint64_t n = r->metrics[CLIENT_OPEN_LAG].count;
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
-    fprintf(out, "\nArrivals     %s %s at %s/s (%s), %s held back by --connect-window\n\n",
+    fprintf(out, "\nArrivals     %s %s at %s/s (%s), %s held back by --connect-window\n",
             units_format_count(a, n), units_noun(n, "connection", "connections"),
             units_format_rate(b, config->connect_rate_per_s),
             config->connect_arrival == CLIENT_CONNECT_POISSON ? "Poisson" : "constant",
@@ -35,6 +35,9 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
     if (config->connect_arrival == CLIENT_CONNECT_WINDOW)
         return;
     print_counts(out, config, r);
+    if (r->metrics[CLIENT_OPEN_LAG].count == 0)
+        return;
+    fputc('\n', out);
     latency_report_head(out, "Since due", LATENCY_REPORT_NAME);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         client_result_latency(r, rows[i].metric, &l);

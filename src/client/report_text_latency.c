@@ -49,35 +49,45 @@ static void explain_holding(FILE *out, const struct verdict_input *in)
         }
 }
 
-static bool has_times(const struct client_result *r)
+static bool has_metric(const struct client_result *r, enum client_metric m)
 {
     struct latency l;
 
-    for (int m = 0; m < CLIENT_N_METRICS; m++) {
-        client_result_latency(r, (enum client_metric)m, &l);
-        if (l.count + l.over > 0)
+    client_result_latency(r, m, &l);
+    return l.count + l.over > 0;
+}
+
+static bool has_times(const struct client_result *r)
+{
+    for (int m = 0; m < CLIENT_N_METRICS; m++)
+        if (has_metric(r, (enum client_metric)m))
             return true;
-    }
     return false;
+}
+
+static void explain_queries(FILE *out, const struct client_result *r, bool is_stamped)
+{
+    fprintf(out,
+            "  response: intended send to answer%s%s;\n  unanswered queries count as slower than "
+            "every answer; '-': fewer than 10 values above",
+            has_metric(r, CLIENT_SERVICE) ? "; service: actual send to answer" : "",
+            is_stamped && has_metric(r, CLIENT_NET) ? "; net: to arrival in the kernel" : "");
+    if (has_metric(r, CLIENT_OWN))
+        fprintf(out, ";\n  own delay: this host's part of the response: the send lag%s",
+                is_stamped ? " and the time until the answer is read" : "");
+    fputc('\n', out);
 }
 
 static void explain_latency(FILE *out, const struct report_about *about,
                             const struct client_result *r)
 {
-    const bool is_stamped = about->config->socket.stamp_received;
-
     print_mean_error(out, r);
     if (about->config->listens)
         fputs("  response: intended send to receipt; service: actual send to receipt;\n  '-': "
               "fewer than 10 values above\n",
               out);
     else
-        fprintf(out,
-                "  response: intended send to answer; service: actual send to answer%s;\n  "
-                "unanswered queries count as slower than every answer; '-': fewer than 10 values "
-                "above;\n  own delay: this host's part of the response: the send lag%s\n",
-                is_stamped ? "; net: to arrival in the kernel" : "",
-                is_stamped ? " and the time until the answer is read" : "");
+        explain_queries(out, r, about->config->socket.stamp_received);
     explain_holding(out, &r->verdict);
 }
 
@@ -102,6 +112,6 @@ void report_text_latency(FILE *out, const struct report_about *about, const stru
     print_metric(out, "gap", r, CLIENT_GAP, LATENCY_NEVER);
     print_metric(out, "recovery", r, CLIENT_RECOVERY, LATENCY_NEVER);
     print_metric(out, "min RTT", r, CLIENT_MIN_RTT, LATENCY_NEVER);
-    if (about->rate_qps > 0 || about->config->listens)
+    if (has_metric(r, CLIENT_RESPONSE))
         explain_latency(out, about, r);
 }

@@ -29,20 +29,32 @@ static void print_counts(FILE *out, const struct class_report *c)
         fprintf(out, "%12.1f\n", c->achieved_qps);
 }
 
-void class_report_text(FILE *out, const struct class_report *classes, size_t n, uint64_t timeout_ns)
+/* Prints nothing if no query was due. */
+static void print_times(FILE *out, const struct class_report *classes, size_t n,
+                        uint64_t timeout_ns)
 {
     int width = LATENCY_REPORT_NAME;
+    bool any = false;
 
+    for (size_t i = 0; i < n; i++) {
+        width = latency_report_width(width, classes[i].name);
+        any |= classes[i].response.count + classes[i].response.over > 0;
+    }
+    if (!any)
+        return;
+    fputc('\n', out);
+    latency_report_head(out, "Response", width);
+    for (size_t i = 0; i < n; i++)
+        latency_report_text(out, classes[i].name, width, &classes[i].response, timeout_ns);
+}
+
+void class_report_text(FILE *out, const struct class_report *classes, size_t n, uint64_t timeout_ns)
+{
     if (n == 0)
         return;
     fprintf(out, "\n%-16s%12s%12s%12s%12s%12s%12s%12s\n", "Class", "clients", "connected", "proven",
             "live", "scheduled", "answered", "q/s");
     for (size_t i = 0; i < n; i++)
         print_counts(out, &classes[i]);
-    fputc('\n', out);
-    for (size_t i = 0; i < n; i++)
-        width = latency_report_width(width, classes[i].name);
-    latency_report_head(out, "Response", width);
-    for (size_t i = 0; i < n; i++)
-        latency_report_text(out, classes[i].name, width, &classes[i].response, timeout_ns);
+    print_times(out, classes, n, timeout_ns);
 }

@@ -118,6 +118,30 @@ static uint64_t least_timeout_ns(const struct recordings *all, const char *metri
     return least_ns;
 }
 
+/* Prints nothing if no instance has times. */
+static void print_times(const struct recordings *all, const struct total *total)
+{
+    struct latency l;
+    int width = LATENCY_REPORT_NAME;
+    bool any = false;
+
+    for (unsigned i = 0; i < total->metrics.n; i++) {
+        metrics_latency(&total->metrics.items[i], &l);
+        any |= l.count + l.over > 0;
+        width = latency_report_width(width, total->metrics.items[i].name);
+    }
+    if (!any)
+        return;
+    putchar('\n');
+    latency_report_head(stdout, "all", width);
+    for (unsigned i = 0; i < total->metrics.n; i++) {
+        const char *name = total->metrics.items[i].name;
+
+        metrics_latency(&total->metrics.items[i], &l);
+        latency_report_text(stdout, name, width, &l, least_timeout_ns(all, name));
+    }
+}
+
 static void print_table(const struct recordings *all, const struct total *total)
 {
     const struct counts *counts =
@@ -138,17 +162,7 @@ static void print_table(const struct recordings *all, const struct total *total)
     }
     latency_of_total(total, "response", &l);
     print_line(width, "all", total->result, counts, &l, least_timeout_ns(all, "response"));
-    width = LATENCY_REPORT_NAME;
-    for (unsigned i = 0; i < total->metrics.n; i++)
-        width = latency_report_width(width, total->metrics.items[i].name);
-    putchar('\n');
-    latency_report_head(stdout, "all", width);
-    for (unsigned i = 0; i < total->metrics.n; i++) {
-        const char *name = total->metrics.items[i].name;
-
-        metrics_latency(&total->metrics.items[i], &l);
-        latency_report_text(stdout, name, width, &l, least_timeout_ns(all, name));
-    }
+    print_times(all, total);
 }
 
 /* --- files --- */

@@ -166,9 +166,25 @@ static void print_holding(int width, const struct json_object *result)
         latency_report_holds(stdout, width, holds);
 }
 
-static void print_latency(struct recording *r)
+/* Whether it is a metric of the whole run that has times. */
+static bool take_latency(struct recording *r, const char *name, struct latency *l)
 {
-    const struct metric *response = metrics_find(&r->metrics, "response");
+    return !class_reader_is_of_class(name) && recording_latency(r, name, l) &&
+           l->count + l->over > 0;
+}
+
+static bool has_times(struct recording *r)
+{
+    struct latency l;
+
+    for (unsigned i = 0; i < r->metrics.n; i++)
+        if (take_latency(r, r->metrics.items[i].name, &l))
+            return true;
+    return false;
+}
+
+static void print_times(struct recording *r)
+{
     struct latency l;
     int width = LATENCY_REPORT_NAME;
 
@@ -178,13 +194,21 @@ static void print_latency(struct recording *r)
     putchar('\n');
     latency_report_head(stdout, "Time", width);
     for (unsigned i = 0; i < r->metrics.n; i++)
-        if (!class_reader_is_of_class(r->metrics.items[i].name) &&
-            recording_latency(r, r->metrics.items[i].name, &l)) {
+        if (take_latency(r, r->metrics.items[i].name, &l)) {
             latency_report_text(stdout, r->metrics.items[i].name, width, &l,
                                 result_timeout_of_ns(r->result, r->metrics.items[i].name));
             if (strcmp(r->metrics.items[i].name, "response") == 0)
                 print_holding(width, r->result);
         }
+}
+
+static void print_latency(struct recording *r)
+{
+    const struct metric *response = metrics_find(&r->metrics, "response");
+
+    if (!has_times(r))
+        return;
+    print_times(r);
     if (response != NULL && response->has_counts)
         latency_report_bars(stdout,
                             is_of_listener(r) ? "Response time histogram (upper bound, messages)"

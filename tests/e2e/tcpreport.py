@@ -110,6 +110,16 @@ def test_merge_prints_every_instance_and_the_whole():
     check_equal(lines["all"][1:3], ["-", f"{sum_of(directory, 'queries', 'sent'):,}"], "line of all")
 
 
+def test_a_run_without_times_has_no_table_of_them():
+    path = temp_path("run.json")
+    r = run_command([TCPCLIENT, "-q", "-c", "2", "-r", "10", "-t", "0.1", "--json", path, f"127.0.0.1:{free_port()}"])
+    check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
+    shown = report("show", path).stdout
+    check("Connections  2 requested" in shown and "Time " not in shown and "histogram" not in shown, shown)
+    total = report("merge", path, code=None).stdout
+    check_equal([line.split()[0] for line in total.splitlines() if line], ["instance", path[:-len(".json")], "all"], "lines")
+
+
 def begins_ms(hlog):
     """[(tag, when it begins in ms since the epoch)] of the intervals of a log; those of response times have no tag."""
     text = read_text(hlog)

@@ -283,6 +283,68 @@ static void table_without_rows_is_left_out(void **state)
     free(text);
 }
 
+/* The connections have times, as of a run that was interrupted before the first query. */
+static void rows_that_are_not_there_are_not_explained(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.socket.stamp_received = true;
+    for (int i = 0; i < CLIENT_N_METRICS; i++)
+        if (i != CLIENT_CONNECT)
+            hist_reset(&m->result.metrics[i]);
+    text = text_of(report_text, m);
+    assert_has(text, "\nconnect       4.00 ms");
+    assert_null(strstr(text, "intended send"));
+    free(text);
+    hist_record_beyond(&m->result.metrics[CLIENT_RESPONSE], 1); /* it was not sent */
+    text = text_of(report_text, m);
+    assert_has(text, "\n  response: intended send to answer;\n  unanswered queries count as slower "
+                     "than every answer; '-': fewer than 10 values above\n");
+    free(text);
+    record(&m->result.metrics[CLIENT_SERVICE], 60 * US, 1);
+    record(&m->result.metrics[CLIENT_NET], 50 * US, 1);
+    record(&m->result.metrics[CLIENT_OWN], 10 * US, 1);
+    text = text_of(report_text, m);
+    assert_has(text,
+               "\n  response: intended send to answer; service: actual send to answer; net: to "
+               "arrival in the kernel;\n  unanswered queries count as slower than every "
+               "answer; '-': fewer than 10 values above;\n  own delay: this host's part of the "
+               "response: the send lag and the time until the answer is read\n");
+    free(text);
+}
+
+/* Classes none of whose queries was due; the search had no trial; no connection was due. */
+static void no_head_is_without_rows(void **state)
+{
+    static const struct client_class classes[] = {{.name = "a"}};
+    static struct client_find find;
+    static const struct client_sweep sweep = {.n = 1, .points = {{.find = &find}}};
+    const struct client_find_settings settings = {.what = CLIENT_FIND_RATE};
+    struct made_up *m = *state;
+    char *text;
+
+    find.settings = &settings;
+    m->config.classes = classes;
+    m->config.n_classes = 1;
+    m->config.connect_arrival = CLIENT_CONNECT_POISSON;
+    m->result.sweep = &sweep;
+    assert_int_equal(hist_init(&m->result.class_times[0].response), 0);
+    text = text_of(report_text, m);
+    assert_has(text, "\nClass                clients ");
+    assert_null(strstr(text, "\nResponse  "));
+    assert_has(text, " 0 trials in 0 s, 0 void\n");
+    assert_null(strstr(text, "  trial "));
+    assert_has(text, "\nArrivals     0 connections at ");
+    assert_null(strstr(text, "\nSince due"));
+    free(text);
+    hist_record_beyond(&m->result.class_times[0].response, 1);
+    text = text_of(report_text, m);
+    assert_has(text, "\n\nResponse          min ");
+    free(text);
+    hist_free(&m->result.class_times[0].response);
+}
+
 /* Its trials have theirs. */
 static void a_search_has_no_times_of_the_whole_run(void **state)
 {
@@ -363,6 +425,8 @@ int main(void)
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),
         TEST(table_without_rows_is_left_out),
+        TEST(rows_that_are_not_there_are_not_explained),
+        TEST(no_head_is_without_rows),
         TEST(a_search_has_no_times_of_the_whole_run),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
         TEST(rows_that_could_not_even_begin_are_not_none_missing),

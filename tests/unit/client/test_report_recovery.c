@@ -60,6 +60,7 @@ static void percentile_among_arrivals_that_never_connected_is_never(void **state
 
     m->config.connect_arrival = CLIENT_CONNECT_POISSON;
     m->config.connect_timeout_ns = 5000 * MS;
+    record(&m->result.metrics[CLIENT_OPEN_LAG], 10 * US, 100);
     record(h, 1 * MS, 80);
     hist_record_beyond(h, 20);
     text = text_of(report_text, m);
@@ -76,6 +77,7 @@ static void handshakes_of_arrivals_are_explained_with_tls(void **state)
 
     m->config.connect_arrival = CLIENT_CONNECT_POISSON;
     m->config.tls = &tls;
+    record(&m->result.metrics[CLIENT_OPEN_LAG], 10 * US, 1);
     text = text_of(report_text, m);
     assert_has(text, "secured: until the end of the TLS handshake;\n");
     free(text);
