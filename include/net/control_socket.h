@@ -39,7 +39,8 @@ struct control_socket {
 /* Listens.  An address that others can reach, i.e. anything but loopback and unix, is refused
  * without a token.  A unix socket gets mode 0600 and replaces one that nobody listens on any more;
  * of programs that begin with the same path at the same time, one listens, and the others fail.
- * Returns 0, or -1 with one line in error and fd -1. */
+ * The path of an output (base/outputs.h) is refused: call it once all of them are open.  Returns 0,
+ * or -1 with one line in error and fd -1. */
 int control_socket_listen(struct control_socket *s, const char *address, bool has_token,
                           char *error);
 

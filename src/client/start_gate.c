@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval of looking for the file, and at the clock */
@@ -60,11 +61,18 @@ static int log_unwritable(const char *file)
     return log_error("--start-file: cannot write '%s.ready': %s", file, strerror(errno));
 }
 
-/* Tries to write, and removes what an earlier run left. */
+/* Tries to write, and removes what an earlier run left: no socket, which may be that of --control.
+ */
 static int try_to_write(const char *ready, const char *new)
 {
-    FILE *out = fopen(new, "we");
+    struct stat status;
+    FILE *out;
 
+    if (stat(ready, &status) == 0 && !S_ISREG(status.st_mode)) {
+        errno = EEXIST;
+        return -1;
+    }
+    out = fopen(new, "we");
     if (out == NULL)
         return -1;
     fclose(out);

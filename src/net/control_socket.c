@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/inputs.h"
+#include "base/outputs.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "net/patience.h"
@@ -193,12 +194,16 @@ static int listen_tcp(struct control_socket *s, const struct sock_address *a)
 int control_socket_listen(struct control_socket *s, const char *address, bool has_token,
                           char *error)
 {
+    const struct output *o = is_unix(address) ? outputs_find(address + strlen(UNIX)) : NULL;
     struct sock_address a;
     int failed;
 
     *s = (struct control_socket){.fd = -1};
     if (control_socket_resolve(&a, address, true, error) != 0)
         return -1;
+    if (o != NULL)
+        return REFUSE("'%.150s' is also used by --%s: expected a different file for each", address,
+                      o->option);
     if (!is_unix(address) && !sock_is_loopback(&a) && !has_token)
         return REFUSE("'%.100s' is not a loopback address: this requires --control-token", address);
     failed =

@@ -107,6 +107,22 @@ def test_files_of_a_start_file_are_no_others():
                 os.unlink(path)
 
 
+def test_the_socket_of_the_control_api_is_no_file_of_another_option():
+    start, path = temp_path("start"), temp_path("path")
+    with Server() as server:
+        target = ["-q", "-c", "1", "-t", "0.1", f"127.0.0.1:{server.port}"]
+        for program, arguments, words in (
+                (TCPSERVER, ["--json", path, "0"], f"--control: 'unix:{path}' is also used by --json"),
+                (TCPCLIENT, ["--json", path, *target], f"--control: 'unix:{path}' is also used by --json"),
+                (TCPCLIENT, ["--hlog", path, *target], f"--control: 'unix:{path}' is also used by --hlog"),
+                (TCPCLIENT, ["--start-file", start, *target], f"--start-file: cannot write '{start}.ready': File exists")):
+            write_text(start, "1\n")  # before the boot: a run that is not refused has missed it
+            socket_path = start + ".ready" if "--start-file" in arguments else path
+            r = run_command([program, "--control", f"unix:{socket_path}", *arguments])
+            check_equal((r.returncode, r.stderr.count("\n")), (2, 1), f"exit code and lines, {arguments}: {r.stderr}")
+            check(words in r.stderr, f"{arguments}: {r.stderr}")
+
+
 def test_dev_null_may_be_shared():
     """The control: only outputs that replace each other are refused."""
     with Server() as server:
