@@ -32,10 +32,10 @@ def options_of(program):
     return found if program in PROGRAMS else found[:-2]
 
 
-def run_example(script, port, directory):
+def run_example(script, port, directory, **options):
     """Its output, run with the real tcpclient towards this port."""
     script = re.sub(r"\btcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} -p {port} ", script)
-    r = run_command(["sh", "-c", script], cwd=directory)
+    r = run_command(["sh", "-c", script], cwd=directory, **options)
     check(r.returncode in (0, 3), f"exit code {r.returncode} of: {script}")  # 3: SUSPECT, as machines are
     doubts = r"tcpclient: SUSPECT: [a-z, -]+\n(tcpclient: [\d,]+ connections?: .+: .+\n)*"
     check(re.fullmatch(f"({doubts})?", r.stderr), f"errors of: {script}: {r.stderr}")

@@ -145,15 +145,33 @@ RECIPES = {
 }
 
 
+def recipes():
+    """{heading: script}, each as run in the shell that the first one sets up."""
+    found = {title: fences(text, "sh")[0] for title, text in sections(read_source("docs", "recipes.md")).items()}
+    first = found["The run"].splitlines()[0]
+    check(first.startswith("export "), f"the shell: {first}")
+    return {title: f"{first}\n{script}" for title, script in found.items()}
+
+
+def german_with_mawk():
+    """The environment of a locale that mawk obeys, unlike gawk, in which awk is mawk."""
+    need_program("mawk")
+    directory = temp_directory()
+    os.symlink(shutil.which("mawk", path=SYSTEM_PATH), os.path.join(directory, "awk"))
+    environment = german()
+    return {**environment, "PATH": f"{directory}:{environment['PATH']}"}
+
+
 def test_recipes_agree_with_the_rows():
     need_program("gnuplot", "awk", "python3")
-    found = sections(read_source("docs", "recipes.md"))
+    found, environment = recipes(), german_with_mawk()
     check_equal(list(found), list(RECIPES), "recipes")
+    half = run_command(["sh", "-c", "awk 'BEGIN {print 1 / 2}'"], env=environment).stdout
+    check_equal(half, "0,5\n", "the control: what awk prints without LC_ALL=C")
     directory = temp_directory()
     with Server() as server:
-        for title, text in found.items():
-            script, = fences(text, "sh")
-            out = run_example(script, server.port, directory)
+        for title, script in found.items():
+            out = run_example(script, server.port, directory, env=environment)
             with stall_may_spoil():
                 RECIPES[title](out, *rows_of(directory), directory)
         # control: with fewer answers in the file the recipes see it
@@ -163,10 +181,9 @@ def test_recipes_agree_with_the_rows():
         lost = [line for line in lines if line.startswith("A")][100:107]
         with open(path, "w") as f:
             f.writelines(line for line in lines if line not in lost)
-        script, = fences(found["Unanswered queries"], "sh")
         n_open = len(rows_of(directory)[0]) - len(rows_of(directory)[1])
         check(n_open >= 7, "the control takes answers away")
-        check_equal(int(run_example(script, server.port, directory).split()[0]), n_open, "the control: unanswered")
+        check_equal(int(run_example(found["Unanswered queries"], server.port, directory).split()[0]), n_open, "the control: unanswered")
 
 
 if __name__ == "__main__":
