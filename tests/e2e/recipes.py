@@ -186,5 +186,19 @@ def test_recipes_agree_with_the_rows():
         check_equal(int(run_example(found["Unanswered queries"], server.port, directory).split()[0]), n_open, "the control: unanswered")
 
 
+# what the recipes for rows.csv print without any row, but for the pictures; the others print nothing
+OF_NO_ROWS = {"Unanswered queries": "0 of 0 unanswered\n", "Queries in flight": "0 in flight at most\n"}
+PICTURES = "Cumulative distribution", "Heat map"
+
+
+def test_recipes_need_no_rows():
+    need_program("awk")
+    directory = temp_directory()
+    write_text(os.path.join(directory, "rows.csv"), "type,timestamp\n")
+    for title, script in recipes().items():
+        if "rows.csv" in script and title not in ("The run", *PICTURES):
+            check_equal(run_example(script, 0, directory), OF_NO_ROWS.get(title, ""), title)
+
+
 if __name__ == "__main__":
     main()
