@@ -302,6 +302,19 @@ def test_configuration_and_command_for_bind_lose_nothing():
     check_server("bind")
 
 
+def test_apparmor_rule_covers_the_files_of_the_configurations():
+    guide = read_source("docs", "dns-servers.md")
+    (directory, local, profile), = re.findall(r"echo '(\S+/)\{,\*\*\} rwk,' >>(\S+); apparmor_parser -r ([^`]+)`", guide)
+    check_equal(os.path.join(os.path.dirname(profile), "local", os.path.basename(profile)), local, "the rules that a profile includes")
+    for name in ("unbound", "bind"):
+        configuration, = fences(guide, f"conf {name}")
+        program = configuration.split()[1]
+        check(f"usr.sbin.{program}`" in guide, f"the profile of {program}")
+        paths = re.findall(r"(?<![\w.])/[a-z]\S*?(?=[\";\s])", re.sub(r"//.*", "", configuration))
+        check(len(paths) > 2, f"paths of {name}: {paths}")
+        check_equal([path for path in paths if not f"{path}/".startswith(directory)], [], f"paths that {program} may not use")
+
+
 @plain_build_only
 def test_default_limit_of_nsd_is_too_low():
     """The control: without the setting of the guide the server closes connections."""
