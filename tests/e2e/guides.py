@@ -302,6 +302,26 @@ def test_configuration_and_command_for_bind_lose_nothing():
     check_server("bind")
 
 
+def most_connections(guide):
+    """That every server of the guide holds without closing idle ones: unbound and nsd hurry above half of their slots."""
+    def number(name, key):
+        return int(re.search(rf"\b{key}:? (\d+)", fences(guide, f"conf {name}")[0]).group(1))
+
+    return min(number("unbound", "incoming-num-tcp") * number("unbound", "num-threads") / 2, number("knot", "tcp-max-clients"),
+               number("nsd", "tcp-count") * number("nsd", "server-count") / 2, number("bind", "tcp-clients"))
+
+
+def test_commands_for_another_host_suit_every_configuration():
+    guide = read_source("docs", "dns-servers.md")
+    commands = [command for _, command in commands_in(sections(guide)["On another host"])]
+    check(len(commands) == 3, f"commands: {commands}")
+    for command in commands:
+        values = dict(zip(command, command[1:]))
+        check_between(int(values["-c"].replace("k", "000")), 1, most_connections(guide), f"connections of {command}")
+        if "--tls" not in command:  # which knot does not serve
+            check_equal(values.get("--connect-window"), "8", f"connections at once, for knot's accept queue, of {command}")
+
+
 def test_apparmor_rule_covers_the_files_of_the_configurations():
     guide = read_source("docs", "dns-servers.md")
     (directory, local, profile), = re.findall(r"echo '(\S+/)\{,\*\*\} rwk,' >>(\S+); apparmor_parser -r ([^`]+)`", guide)
