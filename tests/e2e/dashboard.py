@@ -11,8 +11,8 @@ from control_metrics import start_prometheus
 DASHBOARD = os.path.join(SOURCE_DIR, "docs", "grafana-dashboard.json")
 PAGE = os.path.join(SOURCE_DIR, "docs", "monitoring.md")
 SCRAPE = os.path.join(SOURCE_DIR, "docs", "prometheus.example.yml")
-# variables of Grafana, as it would replace them
-VARIABLES = {"$__rate_interval": "4s", "$client": ".*", "$server": ".*"}
+# What Grafana takes for the scrape interval if neither a query ("Min step") nor the data source has one.
+GRAFANA_INTERVAL = "15s"
 
 
 def dashboard():
@@ -27,6 +27,18 @@ def expressions(board):
 
 def names(expression):
     return set(re.findall(r"\btcp(?:client|server)_\w+", expression))
+
+
+def rate_interval(target):
+    """$__rate_interval, as Grafana computes it unless points are further apart than scrapes."""
+    return f"{4 * int(target.get('interval', GRAFANA_INTERVAL).removesuffix('s'))}s"
+
+
+def query_of(target):
+    """Its expression, with the variables replaced as Grafana does it."""
+    query = re.sub(r"\$(client|server)\b", ".*", target["expr"].replace("$__rate_interval", rate_interval(target)))
+    check("$" not in query, f"variables of {query}")
+    return query
 
 
 def exported(run):
@@ -86,6 +98,14 @@ def test_dashboard_can_be_imported():
         check_equal(len(set(refs)), len(refs), f"queries of {panel['title']}")
 
 
+def test_rates_cover_four_scrapes():
+    scrape, = re.findall(r"^  scrape_interval: (\d+)s$", read_text(SCRAPE), re.M)
+    for panel in dashboard()["panels"]:
+        for target in panel["targets"]:
+            check_equal(rate_interval(target), f"{4 * int(scrape)}s", f"time that {target['expr']} covers")
+    check_equal(rate_interval({}), "60s", "the control: without a step of its own")
+
+
 def test_scrape_example_is_valid():
     need_program("promtool")
     r = run_command(["promtool", "check", "config", "--syntax-only", SCRAPE])
@@ -120,10 +140,7 @@ def test_prometheus_answers_every_query_of_the_dashboard():
                   server_control=targets["tcpserver"])
     for panel in dashboard()["panels"]:
         for target in panel["targets"]:
-            expression = target["expr"]
-            for name, value in VARIABLES.items():
-                expression = expression.replace(name, value)
-            check("$" not in expression, f"variables of {expression}")
+            expression = query_of(target)
             check_equal(wait_for(lambda: answer(port, expression)[0], "Prometheus"), "success", expression)
             wait_for(lambda: answer(port, expression)[1] > 0, f"a series of {expression}")
     check_equal(answer(port, "rate(tcpclient_queries_sent_total")[0], "error", "the control: a bad expression")
