@@ -65,6 +65,24 @@ def test_dashboard_names_only_metrics_that_exist():
     run.stop()
 
 
+def added_up(board, host_wide):
+    """Metrics of a host that the dashboard adds up over its servers."""
+    return {name for e in expressions(board) if "sum" in e for name in names(e) & host_wide}
+
+
+def test_figures_of_a_host_are_not_added_up():
+    """Two servers on one host both export them."""
+    run = Steered("-c", 20, "-r", 500)
+    text = metrics(run.at_server)[0]
+    run.stop()
+    host_wide = {name for name, words in re.findall(r"^# HELP (\w+) (.*)", text, re.M) if "this host" in words}
+    board = dashboard()
+    check(len(host_wide & {name for e in expressions(board) for name in names(e)}) >= 3, f"shown of {host_wide}")
+    check_equal(added_up(board, host_wide), set(), "metrics of the host in a sum")
+    board["panels"][0]["targets"][0]["expr"] = "sum(tcpserver_tcp_memory_bytes)"
+    check_equal(added_up(board, host_wide), {"tcpserver_tcp_memory_bytes"}, "the control")
+
+
 def explained(page):
     """The metrics that a page names, also as `x_*_total` (`a`, `b`) or `x_*_total`: `a`, `b`."""
     found = names(page)
