@@ -74,6 +74,7 @@ def wrong_names(names, text):
     for name in re.findall(r"(?<![\w*/-])(?:scripts/)?([\w*-]+\.sh)\b", text):
         if not fnmatch.filter(names, name):
             yield name
+    yield from re.findall(r"\bcmake --(?:preset|build|install)\b", text)  # there is nothing to build
     for name, section in re.findall(r"\b(tcp(?:client|server|report|scaler)[a-z-]*)\b ?\((\d)\)", text):
         if f"{name}.{section}" not in names:
             yield f"{name}({section})"
@@ -117,7 +118,7 @@ def test_wrong_names_are_found():
     guide = f"{DOC}/docs/nightly.md"
     for text in ("run scripts/nightly.sh now", "`setup-wrong.sh`", "tcpscaler-wrong --apply", "tcpscaler-wrong.service",
                  "see tcpserver-wrong(1)", "[a guide](wrong.md)", "`bench/scale` prints it", "bench/wrong in the source tree",
-                 "/usr/share/tcpscaler/wrong", "docs/wrong.md"):
+                 "/usr/share/tcpscaler/wrong", "docs/wrong.md", "cmake --preset release"):
         for prefix in PREFIXES:
             check(wrong_in(installed(prefix), prefix, guide, text), f"{text!r} is found")
     check_equal(wrong_in(installed("tcpscaler-"), "tcpscaler-", guide, "run tcpclient, or tcpserver."),
@@ -129,6 +130,18 @@ def test_installed_files_have_no_made_up_address():
         for path in files_below(installed(prefix)):
             with open(os.path.join(installed(prefix), path), "rb") as f:
                 check_equal(re.findall(rb"[\w.@/-]*tcpscaler[.](?:example|invalid)", f.read()), [], path)
+
+
+def test_fleet_guide_leaves_installed_directories_alone():
+    """Which an ordinary user may not write."""
+    stage, home = lay_out(), temp_directory()
+    before = files_below(stage)
+    commands = re.findall(r"^cd fleet(?: .*)?\n(?:.*\n)*?(?=```)", read_text(f"{stage}/{DOC}/docs/fleet.md"), re.M)
+    check_equal(len(commands), 1, f"blocks: {commands}")
+    r = run_command(["sh", "-ec", commands[0]], cwd=f"{stage}/{DOC}", env={**os.environ, "HOME": home})
+    check_equal((r.returncode, r.stderr), (0, ""), commands[0])
+    check_equal(sorted(set(files_below(stage)) - set(before)), [], "new files among those installed")
+    check_equal(read_text(f"{home}/fleet/inventory.yml"), read_source("fleet", "inventory.example.yml"), "the inventory")
 
 
 def test_versions_agree():
