@@ -83,6 +83,16 @@ def test_figures_of_a_host_are_not_added_up():
     check_equal(added_up(board, host_wide), {"tcpserver_tcp_memory_bytes"}, "the control")
 
 
+def test_token_of_the_page_is_accepted():
+    need_program("openssl")
+    command, = re.findall(r"`([^`]*openssl[^`]*)`", read_text(PAGE))
+    directory = os.path.join(temp_directory(), "etc")
+    r = run_command(["sh", "-c", command.replace("/etc/tcpscaler", directory)])
+    check_equal((r.returncode, r.stderr), (0, ""), command)
+    server = Server("--control", f"127.0.0.1:{free_port()}", "--control-token", f"{directory}/token")
+    check_equal(server.stop(), 0, "tcpserver's exit code")
+
+
 def explained(page):
     """The metrics that a page names, also as `x_*_total` (`a`, `b`) or `x_*_total`: `a`, `b`."""
     found = names(page)
