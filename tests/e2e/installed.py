@@ -59,9 +59,9 @@ def texts_below(root):
 def wrong_programs(prefix, path, text):
     """Plain names where the installed ones have a prefix. Kept: shell variables, keys of nightly.conf, values of JSON, the
     first line of a summary, jobs of Prometheus; the playbook of the fleet uses lib/tcpscaler/bin."""
-    if not prefix or path.startswith(f"{DOC}/fleet/") and not path.endswith(".md") or path.endswith(".yml"):
+    if not prefix or path.startswith(f"{DOC}/fleet/") and not path.endswith(".md"):
         return
-    kept = r'[$][{]?tcp\w+|\btcp\w+=|^ +tcp\w+\) |^(?:# )?tcp\w+ = |"tcp\w+"|^tcp\w+ \d'
+    kept = r'[$][{]?tcp\w+|\btcp\w+=|^ +tcp\w+\) |^(?:# )?tcp\w+ = |"tcp\w+"|^tcp\w+ \d|job_name: tcp\w+'
     for name in re.findall(r"(?<![\w-])tcp(?:client|server|report)(?!\w)", re.sub(kept, "", text, flags=re.M)):
         yield name
 
