@@ -6,6 +6,7 @@
 #include "measure/server_cost_report.h"
 #include "report/class_reader.h"
 #include "report/cmd.h"
+#include "report/figure.h"
 #include "report/goal_line.h"
 #include "report/opts.h"
 #include "report/plain.h"
@@ -79,26 +80,29 @@ static void print_messages(const struct json_object *result)
                                             {"push.after", "after the measurement"}};
     static const struct count losses[] = {
         {"push.lost", "lost"}, {"push.duplicate", "duplicate"}, {"push.damaged", "damaged"}};
-    double per_s, duration_s;
+    char text[FIGURE_TEXT_BYTES];
+    const char *duration = figure_seconds(text, result, "rate.duration_s");
+    double per_s;
 
     PRINT_COUNTS("Messages", result, messages);
     PRINT_COUNTS("", result, losses);
-    if (result_double(result, "push.messages_per_s", &per_s) &&
-        result_double(result, "rate.duration_s", &duration_s))
-        printf("%-13s%.1f messages/s, measured for %.6g s\n", "Rate", per_s, duration_s);
+    if (result_double(result, "push.messages_per_s", &per_s) && duration != NULL)
+        printf("%-13s%.1f messages/s, measured for %s\n", "Rate", per_s, duration);
 }
 
 static void print_rate(const struct json_object *result)
 {
-    double achieved_qps, requested_qps, duration_s;
+    char text[FIGURE_TEXT_BYTES], number[UNITS_TEXT_BYTES];
+    const char *duration = figure_seconds(text, result, "rate.duration_s");
+    double achieved_qps, requested_qps;
 
     if (!result_double(result, "rate.achieved_qps", &achieved_qps))
         return;
     printf("%-13s%.1f q/s achieved", "Rate", achieved_qps);
     if (result_double(result, "rate.asked_qps", &requested_qps))
-        printf(", %.10g requested", requested_qps);
-    if (result_double(result, "rate.duration_s", &duration_s))
-        printf(", measured for %.6g s", duration_s);
+        printf(", %s requested", units_format_decimal(number, requested_qps));
+    if (duration != NULL)
+        printf(", measured for %s", duration);
     putchar('\n');
 }
 

@@ -180,7 +180,7 @@ def test_show_prints_the_messages_of_a_listener():
     shown = report("show", f"{directory}/run.json", f"{directory}/run.hlog").stdout
     push = r.json["push"]
     check(f"Messages     {push['measured']:,} received, {push['before']:,} before, {push['after']:,} after" in shown, shown)
-    check(re.search(rf"^Rate +{push['messages_per_s']:.1f} messages/s, measured for 1 s$", shown, re.M), shown)
+    check(re.search(rf"^Rate +{push['messages_per_s']:.1f} messages/s, measured for 1.00 s$", shown, re.M), shown)
     check("(upper bound, messages)" in shown and "Queries" not in shown and "q/s" not in shown, shown)
 
 
@@ -188,7 +188,7 @@ def test_show_prints_what_tcpclient_printed():
     directory = temp_directory()
     files = [f"{directory}/run.json", f"{directory}/run.hlog"]
     with Server() as server:
-        client = Client("-p", server.port, "-c", 20, *spare_source(1), "-r", 2000, "-t", 2, "--hlog",
+        client = Client("-p", server.port, "-c", 20, *spare_source(1), "-r", 1999.87654, "-t", 2, "--hlog",
                         files[1], "--stats-interval", 0, "--assert", "p50<1h,lost<0.1%", "127.0.0.1")
         r = client.wait()
     shutil.copy(client.json_path, files[0])
@@ -202,6 +202,11 @@ def test_show_prints_what_tcpclient_printed():
         return text.split("Response time histogram (upper bound, answers)\n")[1].split("\n\n")[0]
 
     check_equal(bars(shown), bars(r.err), "histogram")
+
+    def rate(text):
+        return re.search(r"^Rate .*(, \S+ requested, measured for .*)", text, re.M).group(1)
+
+    check_equal(rate(shown), rate(r.err), "rate")
     verdict = re.search(r"^Verdict +(\S+)", shown, re.M).group(1)
     check_equal(verdict, r.json["verdict"], "verdict")
     for name, text in (("sent", "sent"), ("answered", "answered"), ("timeout", "timed out")):
