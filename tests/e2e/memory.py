@@ -19,6 +19,7 @@ N_DEAF_SOCKETS, MOST_KERNEL_BYTES = 20, 512 * 1024
 # OpenSSL 3.0 takes 15.1 kB for a resting TLS 1.3 client and 13.8 kB for a server; a buffer of a record,
 # were one kept, 16.6 kB.
 MANY_TLS, MOST_TLS_BYTES = 3000, 20000
+MANY_THREADS, MOST_THREAD_BYTES = 9, 500000
 
 
 def exact_rss_bytes(pid):
@@ -140,6 +141,28 @@ def test_idle_tls_connection_holds_no_buffer():
     # as many at a time in both runs: a handshake under way does need its buffers
     few, many = resident(300, *options), resident(MANY_TLS, *options)
     check_growth(few, many, MANY_TLS - 300, MOST_TLS_BYTES)
+
+
+def client_rss_bytes(server, n_threads, prefix):
+    client = Client("-p", server.port, "-c", 90, "-r", 90, "--threads", n_threads, "--stats-interval", "100ms",
+                    "127.0.0.1", prefix=prefix)
+    wait_until_running(client)
+    n_bytes = exact_rss_bytes(client.pid)
+    client.process.send_signal(signal.SIGINT)
+    client.wait()
+    return n_bytes
+
+
+@plain_build_only
+def test_thread_touches_few_pages_of_its_histograms_also_under_a_limit_of_address_space():
+    with Server("--threads", 1) as server:
+        for limit in ("unlimited", 4000000):
+            under = ["sh", "-c", f'ulimit -v {limit}; exec "$@"', "sh"]
+            few, many = (client_rss_bytes(server, n, under) for n in (1, MANY_THREADS))
+            each = (many - few) / (MANY_THREADS - 1)
+            print(f"     tcpclient, ulimit -v {limit}: {each:.0f} bytes per thread")
+            with stall_may_spoil():
+                check(0 < each <= MOST_THREAD_BYTES, f"ulimit -v {limit}: {each} bytes per thread")
 
 
 if __name__ == "__main__":
