@@ -28,6 +28,9 @@ struct client_plan {
  * whether everything fits. */
 int client_plan_make(struct client_plan *plan, const struct client_opts *opts);
 
+/* Rows that each worker can be ahead of their writer. */
+uint32_t client_plan_ring_rows(uint32_t n_workers);
+
 void client_plan_free(struct client_plan *plan);
 
 #endif

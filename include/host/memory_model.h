@@ -12,7 +12,7 @@ enum memory_account {
     MEMORY_OF_MACHINE,
     MEMORY_OF_CGROUP_V1, /* the kernel does not charge sockets created by a listener */
     MEMORY_OF_CGROUP_V2, /* accept(2) charges them (since Linux 6.12) */
-    MEMORY_OF_PROCESS    /* address space, RLIMIT_AS: no kernel memory */
+    MEMORY_OF_PROCESS    /* address space, RLIMIT_AS: also pages never touched; no kernel memory */
 };
 
 /* What one account has to hold; 0 for an end on another host. */
@@ -22,9 +22,14 @@ struct memory_ends {
     bool tls;
     bool udp;            /* the client's connections are UDP sockets */
     bool counts_sources; /* the server limits connections per source */
+    /* of the client, in address space only */
+    uint64_t client_classes, client_rows_bytes, client_in_flight_bytes;
 };
 
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);
+
+/* What the programs themselves have resident, without connections. */
+uint64_t memory_model_program_bytes(const struct memory_ends *ends);
 
 /* Cost of one more connection, for the ends that `ends` includes. */
 uint64_t memory_model_connection_bytes(const struct memory_ends *ends, enum memory_account account);

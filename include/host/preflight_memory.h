@@ -17,9 +17,10 @@
 void preflight_memory_check(struct preflight *p, const struct host_limits *host,
                             const struct memory_ends *ends, enum memory_watch_reserve part);
 
-/* Adds a line if RLIMIT_AS limits it.  `own`: this program only. */
+/* Adds a line if RLIMIT_AS limits it.  `own`: this program only.  Its helper threads take little
+ * more than their stacks. */
 void preflight_memory_check_address_space(struct preflight *p, const struct host_limits *host,
-                                          const struct memory_ends *own);
+                                          const struct memory_ends *own, uint32_t n_helper_threads);
 
 /* Whether none of these lines would say stop.  `own`: this program, the only one here. */
 bool preflight_memory_suffices(const struct host_limits *host, const struct memory_ends *own,

@@ -95,6 +95,9 @@ static inline struct inflight_query *inflight_at(struct inflight *t, uint32_t sl
 
 /* Allocates room for capacity_hint queries.  Returns 0, or -1 if out of memory. */
 int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids);
+
+/* Returns how many bytes that allocates. */
+uint64_t inflight_slots_bytes(uint32_t capacity_hint, bool has_ids);
 void inflight_slots_free(struct inflight *t);
 
 /* Of n slots, how many may be used before another one is taken: while a quarter is free, the search

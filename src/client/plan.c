@@ -10,8 +10,10 @@
 #include "client/plan_schedule.h"
 #include "client/plan_target.h"
 #include "client/plan_threads.h"
+#include "client/worker/query.h"
 #include "host/preflight_tuples.h"
 #include "host/process_limits.h"
+#include "measure/rows.h"
 #include "net/thread.h"
 #include "workload/identity.h"
 
@@ -20,6 +22,9 @@
 /* Up to this rate kernel timestamps are on by default: each costs 0.2 us, and above it one receive
  * call often returns many answers. */
 #define STAMPED_QPS 100000.0
+
+/* Rows that all workers together can be ahead of the writer: 64 MiB, about a second at 1 Mq/s. */
+enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 
 static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
 {
@@ -81,6 +86,20 @@ static uint16_t lowest_port(const struct srcplan *tuples)
     return lowest;
 }
 
+uint32_t client_plan_ring_rows(uint32_t n_workers)
+{
+    uint32_t rows = ALL_RINGS_ROWS;
+
+    while (rows > FEWEST_RING_ROWS && (uint64_t)rows * n_workers > ALL_RINGS_ROWS)
+        rows /= 2;
+    return rows;
+}
+
+static uint64_t rows_bytes(uint32_t n_workers)
+{
+    return (uint64_t)n_workers * client_plan_ring_rows(n_workers) * sizeof(struct rows_record);
+}
+
 static void check_limits(struct client_plan *plan, const struct client_opts *o,
                          const struct host_limits *host)
 {
@@ -98,6 +117,9 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .lowest_port = lowest_port(&c->plan),
         .n_threads = c->n_workers,
         .n_helper_threads = (o->raw ? 1u : 0) + (o->watch != NULL ? 1u : 0),
+        .n_classes = c->n_classes,
+        .rows_bytes = o->raw ? rows_bytes(c->n_workers) : 0,
+        .in_flight_bytes = client_query_in_flight_bytes(c),
         .own_fd_tables = c->own_fd_tables,
         .reserved_fds = process_limits_reserved_fds(c->own_fd_tables, c->n_workers),
         .peer_is_here = sock_is_loopback(&c->target),

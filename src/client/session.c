@@ -26,9 +26,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rows that all workers together can be ahead of the writer: 64 MiB, about a second at 1 Mq/s. */
-enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
-
 enum { TITLE_BYTES = 2 * SOCK_TEXT_BYTES + 2 * UNITS_TEXT_BYTES };
 
 /* What is planned, in a line.  Returns title. */
@@ -100,15 +97,6 @@ static void warn(const struct client_session *s)
 }
 
 /* --- run --- */
-
-static uint32_t ring_rows(uint32_t n_workers)
-{
-    uint32_t rows = ALL_RINGS_ROWS;
-
-    while (rows > FEWEST_RING_ROWS && (uint64_t)rows * n_workers > ALL_RINGS_ROWS)
-        rows /= 2;
-    return rows;
-}
 
 static void reopen_outputs(void *arg)
 {
@@ -189,7 +177,7 @@ static int open_rows(struct client_session *s)
     const struct rows_options rows = {
         .fd = s->outputs.rows.fd,
         .n_rings = s->plan.config.n_workers,
-        .ring_rows = ring_rows(s->plan.config.n_workers),
+        .ring_rows = client_plan_ring_rows(s->plan.config.n_workers),
         .realtime_offset_ns = clock_realtime_offset_ns(),
         .when_full = s->opts.raw_full,
         .one_in = s->opts.sample_one_in,

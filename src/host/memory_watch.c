@@ -37,15 +37,7 @@ uint64_t memory_watch_reserve_bytes(uint64_t limit_bytes, enum memory_watch_rese
 /* The reserve: a part of the limit, plus memory that threads have not touched yet. */
 static uint64_t reserve_of(const struct memory_watch *w, uint64_t limit_bytes)
 {
-    const struct memory_ends threads = {
-        .client_connections = w->ends.client_threads > 0,
-        .client_threads = w->ends.client_threads,
-        .server_connections = w->ends.server_threads > 0,
-        .server_threads = w->ends.server_threads,
-    };
-
-    return memory_watch_reserve_bytes(limit_bytes, w->part) +
-           memory_model_bytes(&threads, MEMORY_OF_PROCESS);
+    return memory_watch_reserve_bytes(limit_bytes, w->part) + memory_model_program_bytes(&w->ends);
 }
 
 static void judge(struct memory_watch *w, int64_t *granted, const struct memory_shortage *s)

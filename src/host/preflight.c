@@ -197,6 +197,9 @@ struct memory_ends preflight_client_ends(const struct preflight_client *ask)
         .server_threads = has_server ? ask->n_threads : 0,
         .tls = ask->tls,
         .udp = ask->udp,
+        .client_classes = ask->n_classes,
+        .client_rows_bytes = ask->rows_bytes,
+        .client_in_flight_bytes = ask->in_flight_bytes,
     };
 }
 
@@ -216,7 +219,7 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
     preflight_threads_check(p, host, (uint64_t)ask->n_threads + ask->n_helper_threads);
     preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_CLIENT);
     check_tcp_memory(p, host, n_of_tcp);
-    preflight_memory_check_address_space(p, host, &own);
+    preflight_memory_check_address_space(p, host, &own, ask->n_helper_threads);
     check_hash(p, host, n_of_tcp);
     check_conntrack(p, host, ask->n_connections, "client");
     if (ask->udp)
@@ -262,7 +265,7 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     preflight_threads_check(p, host, ask->n_threads);
     preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_SERVER);
     check_tcp_memory(p, host, ask->n_connections);
-    preflight_memory_check_address_space(p, host, &ends);
+    preflight_memory_check_address_space(p, host, &ends, 0);
     check_hash(p, host, ask->n_connections);
     check_conntrack(p, host, ask->n_connections, "server");
     line = preflight_line_add_short(p, "net.core.somaxconn", host->somaxconn, ask->backlog);

@@ -44,13 +44,14 @@ static enum memory_account account_of_cgroup(const struct host_limits *host)
 }
 
 /* The stacks of threads are mapped completely. */
-static uint64_t address_space_needed(const struct host_limits *host, const struct memory_ends *own)
+static uint64_t address_space_needed(const struct host_limits *host, const struct memory_ends *own,
+                                     uint32_t n_helper_threads)
 {
     const uint64_t stack_bytes =
         host->thread_stack_bytes != UNKNOWN ? host->thread_stack_bytes : DEFAULT_STACK_BYTES;
 
     return memory_model_bytes(own, MEMORY_OF_PROCESS) +
-           (own->client_threads + own->server_threads) * stack_bytes;
+           (own->client_threads + own->server_threads + n_helper_threads) * stack_bytes;
 }
 
 bool preflight_memory_suffices(const struct host_limits *host, const struct memory_ends *own,
@@ -58,7 +59,7 @@ bool preflight_memory_suffices(const struct host_limits *host, const struct memo
 {
     return memory_model_bytes(own, MEMORY_OF_MACHINE) <= machine_bytes(host, part) &&
            memory_model_bytes(own, account_of_cgroup(host)) <= cgroup_bytes(host, part) &&
-           address_space_needed(host, own) <= host->address_space_bytes;
+           address_space_needed(host, own, 0) <= host->address_space_bytes;
 }
 
 /* --- lines --- */
@@ -142,7 +143,7 @@ void preflight_memory_check(struct preflight *p, const struct host_limits *host,
 }
 
 void preflight_memory_check_address_space(struct preflight *p, const struct host_limits *host,
-                                          const struct memory_ends *own)
+                                          const struct memory_ends *own, uint32_t n_helper_threads)
 {
     const struct account a = {MEMORY_OF_PROCESS,
                               own->client_threads + own->server_threads > 1
@@ -153,6 +154,6 @@ void preflight_memory_check_address_space(struct preflight *p, const struct host
     if (host->address_space_bytes == UNKNOWN)
         return;
     judge_room(preflight_line_add(p, "address space (bytes available)", host->address_space_bytes,
-                                  address_space_needed(host, own)),
+                                  address_space_needed(host, own, n_helper_threads)),
                host, own, &a);
 }

@@ -38,14 +38,25 @@ uint32_t inflight_slots_take_new(struct inflight *t)
     return t->n_touched++;
 }
 
-int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids)
+static uint32_t slots_for(uint32_t capacity_hint)
 {
     uint32_t n_slots = FEWEST_SLOTS;
 
-    *t = (struct inflight){.has_ids = has_ids, .fifo_head = NONE, .fifo_tail = NONE};
     while (inflight_slots_most_used(n_slots) < capacity_hint && n_slots < 1u << 30)
         n_slots *= 2;
-    if (grow(t, n_slots) == 0)
+    return n_slots;
+}
+
+uint64_t inflight_slots_bytes(uint32_t capacity_hint, bool has_ids)
+{
+    return slots_for(capacity_hint) *
+           (sizeof(struct inflight_query) + (has_ids ? sizeof(uint32_t) : 0));
+}
+
+int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids)
+{
+    *t = (struct inflight){.has_ids = has_ids, .fifo_head = NONE, .fifo_tail = NONE};
+    if (grow(t, slots_for(capacity_hint)) == 0)
         return 0;
     inflight_slots_free(t);
     return -1;

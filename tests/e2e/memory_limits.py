@@ -118,6 +118,41 @@ def test_tls_needs_no_more_address_space_than_the_plan_says():
             check_equal(r.json["connections"]["live_at_end"], 300, f"live at the end: {r.err}")
 
 
+def limited_to(kib):
+    return ["sh", "-c", f'ulimit -v {kib}; ulimit -s 8192; exec "$@"', "sh"]
+
+
+def peak_kib(server, limit_kib, run):
+    """The address space of a tcpclient under load."""
+    client = Client("-p", server.port, *run, "--stats-interval", "100ms", "127.0.0.1", prefix=limited_to(limit_kib))
+    wait_until_running(client)
+    peak = int(re.search(r"^VmPeak:\s+(\d+) kB$", read_text(f"/proc/{client.pid}/status"), re.M)[1])
+    client.process.send_signal(signal.SIGINT)
+    client.wait()
+    return peak
+
+
+@plain_build_only
+def test_plan_counts_the_address_space_that_a_run_takes_and_no_more_than_a_third_in_addition():
+    classes = [a for i in range(8) for a in ("--class", f"name=c{i},share=12.5%")]
+    load, ample_kib = ["-c", 72, "-r", 200], 4000000
+    runs = [[*load, "--threads", n, *more] for n, more in (
+        (1, ()), (4, ()), (9, ()), (1, classes), (4, classes), (2, ("--raw", "--output", "/dev/null")),
+        (2, ("--queries-per-conn", 10, "--reconnect")))]
+    runs.append(["-c", 72, "-r", 5000, "--timeout", "60s", "--threads", 2])
+    with Server("--threads", 1) as server:
+        for run in runs:
+            _, lines = plan(TCPCLIENT, *PATIENCE, *map(str, run), "127.0.0.1", prefix=limited_to(ample_kib))
+            line = lines["address space (bytes available)"]
+            mapped_before = ample_kib * 1024 - line["is"]
+            taken = peak_kib(server, ample_kib, run) * 1024 - mapped_before
+            check_between(line["needed"], taken, taken * 4 // 3, f"bytes of {run}")
+            exact_kib = (mapped_before + line["needed"]) // 1024 + 100
+            code, lines = plan(TCPCLIENT, *PATIENCE, *map(str, run), "127.0.0.1", prefix=limited_to(exact_kib))
+            check_equal(code, 0, f"exit code of the plan: {lines}")
+            peak_kib(server, exact_kib, run)
+
+
 @plain_build_only
 def test_server_that_counts_sources_starts_in_a_small_address_space():
     """The table of sources is as large as what the address space leaves for connections."""

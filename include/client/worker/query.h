@@ -51,6 +51,9 @@ static inline bool client_query_is_measured(const struct inflight_query *q)
     return (q->tag & CLIENT_QUERY_CLASS) == TALLY_MEASURED;
 }
 
+/* Returns how much address space the tables of all workers take at first.  Main thread. */
+uint64_t client_query_in_flight_bytes(const struct client_config *config);
+
 /* Prepares the table and the timer.  The fields before them are set by the caller.  Returns 0, or
  * -1 if out of memory. */
 int client_query_init(struct client_queries *qs);

@@ -17,22 +17,34 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg);
 
 /* Enough for all queries that this worker sends within the timeout: if the server stops answering,
  * the table need not grow.  Memory is only used as queries are added. */
-static uint32_t expected_in_flight(const struct client_transport *t)
+static uint32_t expected_in_flight(const struct client_config *config, uint32_t n_conns)
 {
-    const struct client_config *config = t->config;
-    const double rate = schedule_peak_qps(&config->schedule) * t->n_conns / config->n_connections;
+    const double rate = schedule_peak_qps(&config->schedule) * n_conns / config->n_connections;
     const double n = rate * 1.1 * (double)config->timeout_ns / 1e9;
 
     return n < MOST_EXPECTED ? (uint32_t)n + 256 : MOST_EXPECTED;
 }
 
+static bool has_ids(const struct client_config *config)
+{
+    return !config->listens && config->query.protocol->has_id;
+}
+
+uint64_t client_query_in_flight_bytes(const struct client_config *config)
+{
+    const uint32_t most_conns = (config->n_connections - 1) / config->n_workers + 1;
+
+    return config->n_workers *
+           inflight_slots_bytes(expected_in_flight(config, most_conns), has_ids(config));
+}
+
 int client_query_init(struct client_queries *qs)
 {
-    const struct client_config *config = qs->transport->config;
+    const struct client_transport *t = qs->transport;
 
-    evtimer_assign(&qs->expiry_event, qs->transport->base, on_expiry, qs);
-    return inflight_init(&qs->inflight, expected_in_flight(qs->transport),
-                         !config->listens && config->query.protocol->has_id);
+    evtimer_assign(&qs->expiry_event, t->base, on_expiry, qs);
+    return inflight_init(&qs->inflight, expected_in_flight(t->config, t->n_conns),
+                         has_ids(t->config));
 }
 
 void client_query_disarm_expiry(struct client_queries *qs)

@@ -47,7 +47,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
 
 static void address_space_has_to_hold_own_stacks_and_connections(void **state)
 {
-    const uint64_t own = 10000ull * 236 + 1500000 + 2 * (380000 + (8ull << 20));
+    const uint64_t own = 10000ull * 236 + 13000000 + 2 * (11600000 + (8ull << 20));
     struct host_limits host = host_of_10000;
     struct preflight p;
 
@@ -63,6 +63,21 @@ static void address_space_has_to_hold_own_stacks_and_connections(void **state)
     host.address_space_bytes = own * 10 / 8 + 100;
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
+}
+
+static void helper_thread_needs_a_stack(void **state)
+{
+    const char *name = "address space (bytes available)";
+    struct host_limits host = host_of_10000;
+    struct preflight_client ask = ask_10000;
+    struct preflight without, with;
+
+    (void)state;
+    host.address_space_bytes = 1ull << 30;
+    preflight_client(&without, &host, &ask);
+    ask.n_helper_threads = 1;
+    preflight_client(&with, &host, &ask);
+    assert_int_equal(find(&with, name)->needed - find(&without, name)->needed, 8 << 20);
 }
 
 static void server_elsewhere_needs_no_memory_here(void **state)
@@ -112,7 +127,7 @@ static void without_connections_there_are_none_to_omit(void **state)
 
 static void fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads(void **state)
 {
-    const uint64_t of_one = 236 + 1500000 + 2 * (380000 + (8ull << 20));
+    const uint64_t of_one = 236 + 13000000 + 2 * (11600000 + (8ull << 20));
     const char *name = "address space (bytes available)";
     struct host_limits host = host_of_10000;
     struct preflight_client ask = ask_10000;
@@ -156,7 +171,7 @@ static void what_suffices_is_what_no_line_stops(void **state)
     const struct memory_ends own = {.server_connections = 10000, .server_threads = 2};
     const uint64_t needed = 10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000),
                    charged = needed - 10000ull * (4080 - 1488),
-                   mapped = 10000ull * 215 + 1500000 + 2 * (31000 + (8ull << 20));
+                   mapped = 10000ull * 215 + 3500000 + 2 * (170000 + (8ull << 20));
     const struct host_limits exact = {
         .memory_total_bytes = 512ull << 20,
         .memory_available_bytes = needed + (4ull << 20),
@@ -189,6 +204,7 @@ int main(void)
         cmocka_unit_test(tls_needs_memory_for_each_connection),
         cmocka_unit_test(limit_of_a_cgroup_counts_though_there_is_memory),
         cmocka_unit_test(address_space_has_to_hold_own_stacks_and_connections),
+        cmocka_unit_test(helper_thread_needs_a_stack),
         cmocka_unit_test(server_elsewhere_needs_no_memory_here),
         cmocka_unit_test(server_needs_memory_for_its_connections),
         cmocka_unit_test(without_connections_there_are_none_to_omit),

@@ -14,6 +14,16 @@
 
 #define NONE INFLIGHT_NONE
 
+static void room_is_a_power_of_two_of_which_three_quarters_suffice(void **state)
+{
+    const uint64_t each = sizeof(struct inflight_query);
+
+    (void)state;
+    assert_int_equal(inflight_slots_bytes(48, false), 64 * each);
+    assert_int_equal(inflight_slots_bytes(49, false), 128 * each);
+    assert_int_equal(inflight_slots_bytes(49, true), 128 * (each + sizeof(uint32_t)));
+}
+
 static void growing_keeps_every_query_findable(void **state)
 {
     enum { N_LISTS = 1000, N_EACH = 20 };
@@ -165,6 +175,7 @@ static void at_most_a_quarter_of_the_slots_is_free(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(room_is_a_power_of_two_of_which_three_quarters_suffice),
         cmocka_unit_test(growing_keeps_every_query_findable),
         cmocka_unit_test(a_query_of_another_connection_is_never_found),
         cmocka_unit_test(removed_slots_are_used_again),
