@@ -9,4 +9,8 @@
  * Any thread. */
 int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
+/* Returns what to append to the text of an errno with which a program or its threads did not start:
+ * the limits that may be the reason, " (see ...)"; or "". */
+const char *thread_start_hint(int error);
+
 #endif

@@ -2,6 +2,7 @@
  * thread_start: see base/thread_start.h. */
 #include "base/thread_start.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -15,4 +16,17 @@ int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
     error = pthread_create(thread, NULL, run, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+/* Of pthread_create(3): EAGAIN is a limit on threads, or no memory for a stack. */
+const char *thread_start_hint(int error)
+{
+    switch (error) {
+    case EAGAIN:
+        return " (see ulimit -u, the cgroup's pids.max, kernel.threads-max and ulimit -v)";
+    case ENOMEM:
+        return " (see ulimit -v)";
+    default:
+        return "";
+    }
 }

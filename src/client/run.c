@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/reopen.h"
 #include "base/shutdown.h"
+#include "base/thread_start.h"
 #include "base/units.h"
 #include "client/run_progress.h"
 #include "client/run_result.h"
@@ -240,7 +241,8 @@ static void watch_server(struct client_run_state *r)
     watch->load = read_load;
     watch->context = r;
     if (watch_thread_start(watch) != 0)
-        log_error("--watch: cannot start a thread: %s", strerror(errno));
+        log_error("--watch: cannot start a thread: %s%s", strerror(errno),
+                  thread_start_hint(errno));
 }
 
 static int lead(struct client_run_state *r)

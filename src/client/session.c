@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/messages.h"
 #include "base/shutdown.h"
+#include "base/thread_start.h"
 #include "base/units.h"
 #include "client/diagnose.h"
 #include "client/judge.h"
@@ -188,7 +189,7 @@ static int open_rows(struct client_session *s)
         return 0;
     s->plan.config.rows = rows_open(&rows);
     if (s->plan.config.rows == NULL)
-        return log_error("raw output: %s", strerror(errno));
+        return log_error("raw output: %s%s", strerror(errno), thread_start_hint(errno));
     return 0;
 }
 
@@ -247,7 +248,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     error = errno;
     messages_set_patience(MESSAGES_BRIEFLY);
     if (failed)
-        log_error("cannot start: %s", strerror(error));
+        log_error("cannot start: %s%s", strerror(error), thread_start_hint(error));
     if (s->plan.config.rows != NULL) {
         rows_close(s->plan.config.rows, &result->rows);
         result->has_rows = true;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread_start.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -71,14 +72,6 @@ static int add(struct server_workers *w, bool suspended)
     return 0;
 }
 
-/* Of pthread_create(3): EAGAIN is a limit on threads, or no memory for a stack. */
-static const char *hint(int error)
-{
-    return error == EAGAIN
-               ? " (see ulimit -u, the cgroup's pids.max, kernel.threads-max and ulimit -v)"
-               : "";
-}
-
 int server_workers_start(struct server_workers *w, struct server_config *config,
                          struct server_listeners *listeners, uint32_t n, uint32_t most)
 {
@@ -95,7 +88,7 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
     while (w->n < n)
         if (add(w, false) != 0)
             return log_error("cannot start thread %" PRIu32 ": %s%s", w->n, strerror(errno),
-                             hint(errno));
+                             thread_start_hint(errno));
     return 0;
 }
 
@@ -111,7 +104,7 @@ bool server_workers_grow(struct server_workers *w, bool suspended)
     }
     if (!w->warned && !w->config->quiet)
         log_error("cannot start thread %" PRIu32 ": %s%s; trying again every second", w->n,
-                  strerror(errno), hint(errno));
+                  strerror(errno), thread_start_hint(errno));
     w->warned = true;
     server_overflow_let_grow(o, false);
     w->retry_ns = clock_now_ns() + RETRY_NS;

@@ -154,6 +154,13 @@ def test_plan_counts_the_address_space_that_a_run_takes_and_no_more_than_a_third
 
 
 @plain_build_only
+def test_client_that_cannot_start_names_the_limits():
+    r = run_command([*limited_to(60000), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "127.0.0.1"])
+    check_equal(r.returncode, 2, f"exit code: {r.stderr}")
+    check(re.search(r"cannot start: .* \(see .*ulimit -v\)$", r.stderr, re.M), r.stderr)
+
+
+@plain_build_only
 def test_server_that_counts_sources_starts_in_a_small_address_space():
     """The table of sources is as large as what the address space leaves for connections."""
     for kib in (60000, 80000, 100000, 150000):

@@ -2,11 +2,13 @@
  * test_thread_start: signals are for the thread that starts others. */
 #include "base/thread_start.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -35,10 +37,19 @@ static void a_thread_gets_no_signals(void **state)
     }
 }
 
+static void limits_that_may_be_the_reason_are_named(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(thread_start_hint(EAGAIN), "ulimit -u"));
+    assert_string_equal(thread_start_hint(ENOMEM), " (see ulimit -v)");
+    assert_string_equal(thread_start_hint(EMFILE), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_gets_no_signals),
+        cmocka_unit_test(limits_that_may_be_the_reason_are_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
