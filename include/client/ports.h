@@ -12,7 +12,8 @@
 /* Texts such as "192.0.2.1:4243 and 2 other ports"; "": none. */
 struct client_ports {
     char refusing[CLIENT_PORTS_BYTES]; /* any connection */
-    char silent[CLIENT_PORTS_BYTES];   /* asked and never answered, while all others were */
+    char silent[CLIENT_PORTS_BYTES];   /* asked and never answered, while all others that were
+                                        * established were */
 };
 
 /* tallies: of the classes, at the end of the run. */

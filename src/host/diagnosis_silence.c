@@ -152,7 +152,9 @@ static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input 
 
     if (n_closed > 0)
         snprintf(how, sizeof how, " (%s closed or reset)", units_format_count(n, n_closed));
-    diagnosis_line_say(line->evidence, "no connection to %s ever got an answer%s; all others did",
+    diagnosis_line_say(line->evidence,
+                       "no connection to %s ever got an answer%s; all others that were "
+                       "established did",
                        in->silent, how);
     diagnosis_line_say(line->remedy, "%s", silent_port_remedy(in, n_closed > n_half_open));
 }
