@@ -52,6 +52,10 @@ char *units_format_rate(char *buffer, double per_s);
  * "1234567".  n: 0, or 1e-4 to 1e15. */
 char *units_format_decimal(char *buffer, double n);
 
+/* Returns a share of 0 to 1 so that, printed with this many significant digits, it is 1 only if it
+ * is all. */
+double units_round_share(double share, int n_digits);
+
 /* Like units_format_count(); "unknown" for UINT64_MAX. */
 char *units_format_known(char *buffer, uint64_t count);
 

@@ -213,6 +213,11 @@ char *units_format_decimal(char *buffer, double n)
     return buffer;
 }
 
+double units_round_share(double share, int n_digits)
+{
+    return share < 1 ? fmin(share, 1 - pow(10, -n_digits)) : share;
+}
+
 char *units_format_known(char *buffer, uint64_t count)
 {
     if (count != UINT64_MAX)

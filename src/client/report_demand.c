@@ -61,6 +61,11 @@ static const char *ratio_text(char text[UNITS_TEXT_BYTES], double value, bool is
     return text;
 }
 
+static const char *share_text(char text[UNITS_TEXT_BYTES], double all, double share, bool is_known)
+{
+    return ratio_text(text, all * units_round_share(share, 4), is_known);
+}
+
 static void print_classes(FILE *out, const struct tally_demand *d)
 {
     char class_of[CLASS_TEXT_BYTES], count[UNITS_TEXT_BYTES];
@@ -118,10 +123,10 @@ void report_demand_text(FILE *out, const struct report_about *about, const struc
     fprintf(out,
             "             connection reuse ratio %s; %s %s (%s %%) waited for a connection,"
             " %s failed with it\n",
-            ratio_text(a, reuse_ratio(tally_get(&d->opened), n_sent), n_sent > 0),
+            share_text(a, 1, reuse_ratio(tally_get(&d->opened), n_sent), n_sent > 0),
             units_format_count(b, tally_get(&d->waited)),
             units_noun(tally_get(&d->waited), "query", "queries"),
-            ratio_text(percent, 100 * ratio(tally_get(&d->waited), n_sent), n_sent > 0),
+            share_text(percent, 100, ratio(tally_get(&d->waited), n_sent), n_sent > 0),
             units_format_count(c, sum_unconnected(&r->tally)));
     print_classes(out, d);
     if (about->config->keepalive)

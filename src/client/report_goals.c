@@ -45,7 +45,7 @@ static void print_counts(FILE *out, enum slo_metric metric, const struct trial_e
     if (e->n > 0 && percent < LEAST_PERCENT)
         fprintf(out, " (below %g %%)", LEAST_PERCENT);
     else
-        fprintf(out, " (%.3g %%)", percent);
+        fprintf(out, " (%.3g %%)", 100 * units_round_share(percent / 100, 3));
 }
 
 /* Why it is in doubt that the server or the path is to blame. */

@@ -36,7 +36,7 @@ static void print_tls(FILE *out, const struct client_result *r)
 
     fprintf(out, "TLS          %s %s, %s resumed (%.4g %%)", units_format_count(a, secured),
             units_noun(secured, "handshake", "handshakes"), units_format_count(b, resumed),
-            secured == 0 ? 0 : 100.0 * (double)resumed / (double)secured);
+            secured == 0 ? 0 : 100 * units_round_share((double)resumed / (double)secured, 4));
     if (r->tls_version != NULL)
         fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
     fputc('\n', out);

@@ -300,6 +300,20 @@ static void bytes_print_in_binary_multiples(void **state)
         assert_string_equal(units_format_bytes(text, good[i].value), good[i].text);
 }
 
+static void less_than_all_is_not_rounded_to_all(void **state)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    snprintf(text, sizeof text, "%.4g", 100 * units_round_share(0.99999, 4));
+    assert_string_equal(text, "99.99");
+    snprintf(text, sizeof text, "%.3g", 100 * units_round_share(0.9996, 3));
+    assert_string_equal(text, "99.9");
+    assert_true(units_round_share(1, 4) == 1);
+    assert_true(units_round_share(0.00001, 4) == 0.00001);
+    assert_true(units_round_share(0, 4) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +329,7 @@ int main(void)
         cmocka_unit_test(counts_print_with_separators),
         cmocka_unit_test(small_rates_print_with_three_digits),
         cmocka_unit_test(decimals_have_no_exponent),
+        cmocka_unit_test(less_than_all_is_not_rounded_to_all),
         cmocka_unit_test(only_one_is_singular),
         cmocka_unit_test(bytes_print_in_binary_multiples),
     };

@@ -22,6 +22,23 @@ static void reuse_of_connections_on_demand_is_reported(void **state)
     free(text);
 }
 
+static void less_than_all_is_not_reported_as_all(void **state)
+{
+    struct made_up *m = *state;
+    uint64_t n_sent;
+    char *text;
+
+    m->config.on_demand = true;
+    tally_add(&m->result.tally.queries[TALLY_MEASURED].sent, 1000000);
+    n_sent = tally_sent(&m->result.tally);
+    tally_add(&m->result.tally.demand.opened, 1);
+    tally_add(&m->result.tally.demand.waited, n_sent - 1);
+    text = text_of(report_text, m);
+    assert_has(text, "reuse ratio 0.9999; ");
+    assert_has(text, "(99.99 %) waited for a connection");
+    free(text);
+}
+
 static void ratio_to_nothing_is_unknown(void **state)
 {
     struct made_up *m = *state;
@@ -42,6 +59,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(reuse_of_connections_on_demand_is_reported),
+        TEST(less_than_all_is_not_reported_as_all),
         TEST(ratio_to_nothing_is_unknown),
     };
 

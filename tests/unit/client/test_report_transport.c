@@ -25,9 +25,23 @@ static void of_tls_both_reports_have_version_share_and_time(void **state)
     free(text);
 }
 
+static void all_but_one_resumed_is_not_100_percent(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.tls = (struct tls_context *)m;
+    tally_add(&m->result.tally.connections.secured, 1000000);
+    tally_add(&m->result.tally.connections.resumed, 999999);
+    text = text_of(report_text, m);
+    assert_has(text, "999,999 resumed (99.99 %)");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(all_but_one_resumed_is_not_100_percent),
         TEST(of_tls_both_reports_have_version_share_and_time),
     };
 
