@@ -204,7 +204,7 @@ static void print_trial(FILE *out, const struct client_find *f, size_t i)
     char load[LOAD_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES],
         p99[UNITS_TEXT_BYTES], lost[UNITS_TEXT_BYTES];
 
-    fprintf(out, "  %-8s %20s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
+    fprintf(out, "  %-8s %24s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
             load_text(load, f, t->order.load), units_format_duration(length, t->measured_ns),
             report_search_is_judged(t) ? time_text(p50, seen->p50_ns) : "-",
             report_search_is_judged(t) ? time_text(p99, seen->p99_ns) : "-",
@@ -233,7 +233,7 @@ void report_search_text(FILE *out, const struct client_find *find)
             units_noun(find->search.n, "trial", "trials"), (double)find->elapsed_ns / 1e9, n_void);
     if (find->search.n == 0)
         return;
-    fprintf(out, "\n  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
+    fprintf(out, "\n  %-8s %24s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99",
             "lost");
     for (size_t i = 0; i < find->search.n; i++)
         print_trial(out, find, i);

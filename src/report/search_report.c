@@ -83,7 +83,7 @@ static void print_trial(const struct json_object *search, const struct json_obje
     uint64_t n_lost;
 
     (void)result_double(trial, "duration_s", &duration_s);
-    printf("  %-8s %20s %6.2f s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
+    printf("  %-8s %24s %6.2f s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
            load_text(load, search, trial, "load"), duration_s, time_text(p50, trial, "p50_ns"),
            time_text(p99, trial, "p99_ns"),
            result_u64(trial, "lost", &n_lost) ? units_format_count(lost, n_lost) : "-",
@@ -99,7 +99,7 @@ void search_report(const struct json_object *search)
     print_answer(search);
     if (!json_object_is_type(trials, json_type_array))
         return;
-    printf("\n  %-8s %20s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99", "lost");
+    printf("\n  %-8s %24s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99", "lost");
     for (size_t i = 0; i < json_object_array_length(trials); i++)
         print_trial(search, json_object_array_get_idx(trials, i));
 }

@@ -346,6 +346,16 @@ static void full_handshakes_are_told_apart_from_resumed_ones(void **state)
     assert_null(strstr(text, "handshakes"));
 }
 
+static void columns_have_room_for_a_million_connections_per_second(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    find.search.trials[0].order.load = 1000000;
+    print_text();
+    assert_has(text, "\n  trial                        load   length ");
+    assert_has(text, "\n  bisect    1,000,000 connections/s   2.00 s ");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -363,6 +373,7 @@ int main(void)
         TEST(a_search_that_was_stopped_says_whether_it_had_begun),
         TEST(a_trial_that_did_not_begin_did_not_end_early),
         TEST(without_a_search_there_is_nothing),
+        TEST(columns_have_room_for_a_million_connections_per_second),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
