@@ -18,7 +18,7 @@ const char *report_search_unit(const struct client_find *f)
 
 const char *report_search_load(char *text, double load)
 {
-    if (load >= LEAST_WHOLE || load == floor(load))
+    if (load >= LEAST_WHOLE - 0.05 || load == floor(load)) /* "%.4g" has no separator */
         return units_format_count(text, (uint64_t)(load + 0.5));
     snprintf(text, UNITS_TEXT_BYTES, "%.4g", load);
     return text;

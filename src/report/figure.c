@@ -24,7 +24,7 @@ const char *figure_number(char *text, double value)
 {
     if (!(value >= 0 && value < MOST))
         return NULL;
-    if (value >= 1000)
+    if (value >= 999.95) /* "%.4g" has no separator */
         return units_format_count(text, (uint64_t)(value + 0.5));
     snprintf(text, FIGURE_TEXT_BYTES, "%.4g", value);
     return text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_report_search: the answer of a search in words, as JSON and as CSV. */
+#include "client/report_search.h"
 #include "client/report_search_csv.h"
 #include "client/report_search_json.h"
 #include "client/report_search_text.h"
@@ -356,6 +357,16 @@ static void columns_have_room_for_a_million_connections_per_second(void **state)
     assert_has(text, "\n  bisect    1,000,000 connections/s   2.00 s ");
 }
 
+static void loads_of_a_thousand_have_a_separator(void **state)
+{
+    char load[UNITS_TEXT_BYTES];
+
+    (void)state;
+    assert_string_equal(report_search_load(load, 999.94), "999.9");
+    assert_string_equal(report_search_load(load, 999.96), "1,000");
+    assert_string_equal(report_search_load(load, 1000), "1,000");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -374,6 +385,7 @@ int main(void)
         TEST(a_trial_that_did_not_begin_did_not_end_early),
         TEST(without_a_search_there_is_nothing),
         TEST(columns_have_room_for_a_million_connections_per_second),
+        TEST(loads_of_a_thousand_have_a_separator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
