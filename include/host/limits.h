@@ -14,10 +14,10 @@
 
 struct host_limits {
     /* file descriptors */
-    uint64_t nofile;  /* per fd table, current */
-    uint64_t nr_open; /* maximum for nofile */
-    uint64_t file_max, files_open;
-    uint64_t epoll_watches; /* fs.epoll.max_user_watches, per user */
+    uint64_t nofile;               /* per fd table, current */
+    uint64_t nr_open;              /* maximum for nofile */
+    uint64_t file_max, files_open; /* of the whole host; file_max unknown: unlimited */
+    uint64_t epoll_watches;        /* fs.epoll.max_user_watches, per user */
     /* threads */
     uint64_t threads_max, threads_running;        /* kernel.threads-max; of the whole host */
     uint64_t user_threads_max, user_threads;      /* RLIMIT_NPROC; unknown: it does not apply */

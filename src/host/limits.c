@@ -46,13 +46,21 @@ static bool has_capability(unsigned number)
     return effective >> number & 1;
 }
 
+/* systemd sets it to LONG_MAX. */
+static uint64_t read_file_max(void)
+{
+    const uint64_t n = read_sysctl("fs/file-max", 0);
+
+    return n < INT64_MAX ? n : HOST_LIMITS_UNKNOWN;
+}
+
 static void read_files(struct host_limits *host)
 {
     struct rlimit limit;
 
     host->nofile = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : HOST_LIMITS_UNKNOWN;
     host->nr_open = read_sysctl("fs/nr_open", 0);
-    host->file_max = read_sysctl("fs/file-max", 0);
+    host->file_max = read_file_max();
     host->files_open = read_sysctl("fs/file-nr", 0);
     host->epoll_watches = read_sysctl("fs/epoll/max_user_watches", 0);
 }

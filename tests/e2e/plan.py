@@ -47,6 +47,24 @@ def test_reserved_ports_are_left_out_of_the_plan():
     check("available 6, needed 7" in refused.err, refused.err)
 
 
+def file_max_line(file_max, *prefix):
+    """The line of --plan, as text, and the exit code where fs.file-max is this: no test may set it."""
+    path = temp_path("file-max")
+    write_text(path, f"{file_max}\n")
+    r = run_command(["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/sys/fs/file-max && exec "$@"', path, *prefix,
+                     TCPSERVER, "--plan", "-c", "1000"])
+    line = re.search(r"^fs.file-max .*$", r.stdout, re.M)
+    check(line is not None, f"no line: {r.stdout} {r.stderr}")
+    return line[0], r.returncode
+
+
+def test_largest_file_max_is_no_limit_and_keeps_the_columns():
+    need_root()
+    line, code = file_max_line(2**63 - 1)
+    check(re.fullmatch(r"fs.file-max {42}- {1,17}[\d,]+  ok", line) and len(line) == 36 + 2 * 18 + 4, line)
+    check_equal(code, 0, "exit code")
+
+
 def test_plan_opens_no_connection_and_prints_to_stdout():
     with Server() as server:
         fits = run_command([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"])
