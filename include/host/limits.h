@@ -17,6 +17,7 @@ struct host_limits {
     uint64_t nofile;               /* per fd table, current */
     uint64_t nr_open;              /* maximum for nofile */
     uint64_t file_max, files_open; /* of the whole host; file_max unknown: unlimited */
+    bool is_exempt_from_file_max;  /* CAP_SYS_ADMIN */
     uint64_t epoll_watches;        /* fs.epoll.max_user_watches, per user */
     /* threads */
     uint64_t threads_max, threads_running;        /* kernel.threads-max; of the whole host */
@@ -50,7 +51,7 @@ struct host_limits {
 void host_limits_read(struct host_limits *host);
 
 /* Replaces the figures of this user by those of another one, to whom this program, with its one
- * thread, will switch: root's exemption from RLIMIT_NPROC does not outlast that. */
+ * thread, will switch: root's exemptions from RLIMIT_NPROC and fs.file-max do not outlast that. */
 void host_limits_of_user(struct host_limits *host, uint64_t user);
 
 #endif

@@ -78,7 +78,7 @@ static void judge_fds(struct diagnosis *d, const struct diagnosis_input *in)
 
     if (n == 0)
         return;
-    if (is_full(in->host->files_open, in->host->file_max)) {
+    if (is_full(in->host->files_open, in->host->file_max) && !in->host->is_exempt_from_file_max) {
         line = diagnosis_line_add(d, "fs.file-max", n);
         diagnosis_line_say(line->evidence, "%s of %s files open",
                            units_format_count(a, in->host->files_open),

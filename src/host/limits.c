@@ -46,6 +46,21 @@ static bool has_capability(unsigned number)
     return effective >> number & 1;
 }
 
+static const char uid_map[] = "/proc/self/uid_map";
+
+static bool is_root_outside(void)
+{
+    const uint64_t outside = proc_number(uid_map, "", 1);
+
+    return outside == 0 || outside == PROC_NUMBER_UNKNOWN;
+}
+
+/* "0 0 4294967295", see user_namespaces(7). */
+static bool is_outside_of_user_namespaces(void)
+{
+    return is_root_outside() && proc_number(uid_map, "", 2) >= UINT32_MAX;
+}
+
 /* systemd sets it to LONG_MAX. */
 static uint64_t read_file_max(void)
 {
@@ -61,6 +76,9 @@ static void read_files(struct host_limits *host)
     host->nofile = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : HOST_LIMITS_UNKNOWN;
     host->nr_open = read_sysctl("fs/nr_open", 0);
     host->file_max = read_file_max();
+    /* proc_sys_fs(5), "file-max" */
+    host->is_exempt_from_file_max =
+        has_capability(CAP_SYS_ADMIN) && is_outside_of_user_namespaces();
     host->files_open = read_sysctl("fs/file-nr", 0);
     host->epoll_watches = read_sysctl("fs/epoll/max_user_watches", 0);
 }
@@ -120,17 +138,12 @@ static uint64_t soft_limit(const struct rlimit *limit)
 }
 
 /* RLIMIT_NPROC applies neither to root nor with these capabilities, getrlimit(2); in a user
- * namespace, where others are root, it does (Linux, copy_process()).  "0 0 4294967295": not in one,
- * see user_namespaces(7). */
+ * namespace, where others are root, it does (Linux, copy_process()). */
 static bool is_exempt_from_nproc(void)
 {
-    static const char map[] = "/proc/self/uid_map";
-    const uint64_t outside = proc_number(map, "", 1), n = proc_number(map, "", 2);
-    const bool is_root_outside = outside == 0 || outside == PROC_NUMBER_UNKNOWN;
-
     if (getuid() == 0)
-        return is_root_outside;
-    return is_root_outside && n >= UINT32_MAX &&
+        return is_root_outside();
+    return is_outside_of_user_namespaces() &&
            (has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_RESOURCE));
 }
 
@@ -148,6 +161,8 @@ static void read_user_threads(struct host_limits *host, uint64_t user)
 void host_limits_of_user(struct host_limits *host, uint64_t user)
 {
     read_user_threads(host, user);
+    if (user != 0)
+        host->is_exempt_from_file_max = false;
     if (host->user_threads != HOST_LIMITS_UNKNOWN && user != getuid())
         host->user_threads++; /* this one */
 }

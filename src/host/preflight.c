@@ -62,14 +62,15 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
                            "one fd limit");
 }
 
-/* Sockets of the whole host. */
+/* Sockets of the whole host.  Beyond fs.file-max, other users can open no files. */
 static void check_files(struct preflight *p, const struct host_limits *host, uint64_t n_sockets,
                         uint64_t n_tables, uint64_t reserved_fds)
 {
     const uint64_t used = host->files_open != UNKNOWN ? host->files_open : 0;
     const uint64_t n_files = n_sockets + n_tables * reserved_fds;
 
-    preflight_line_add_sysctl(p, "fs.file-max", host->file_max, used + n_files, PREFLIGHT_STOP);
+    preflight_line_add_sysctl(p, "fs.file-max", host->file_max, used + n_files,
+                              host->is_exempt_from_file_max ? PREFLIGHT_WARN : PREFLIGHT_STOP);
     preflight_line_add_sysctl(p, "fs.epoll.max_user_watches", host->epoll_watches, n_files,
                               PREFLIGHT_STOP);
 }

@@ -92,7 +92,7 @@ static void fit_files(struct server_plan *plan)
 
     plan->room = (host->nofile > reserved ? host->nofile - reserved : 0) *
                  (plan->config.own_fd_tables ? plan->most_workers : 1);
-    if (host->file_max != HOST_LIMITS_UNKNOWN)
+    if (host->file_max != HOST_LIMITS_UNKNOWN && !host->is_exempt_from_file_max)
         limit_room(plan, host->file_max > n_open ? host->file_max - n_open : 0);
     limit_room(plan, host->epoll_watches);
 }

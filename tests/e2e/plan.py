@@ -65,6 +65,18 @@ def test_largest_file_max_is_no_limit_and_keeps_the_columns():
     check_equal(code, 0, "exit code")
 
 
+def test_file_max_stops_only_those_whom_the_kernel_stops():
+    """A capability in a user namespace exempts from nothing."""
+    need_root()
+    need_program("setpriv")
+    if read_text("/proc/self/uid_map").split() != ["0", "0", "4294967295"]:
+        skip("in a user namespace")
+    without = "setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"
+    for prefix, expected in (((), ("warn", 0)), (without, ("stop", 2)), (("unshare", "-U", "-r"), ("stop", 2))):
+        line, code = file_max_line(1500, *prefix)
+        check_equal((line.split()[-1], code), expected, f"level and exit code: {prefix}")
+
+
 def test_plan_opens_no_connection_and_prints_to_stdout():
     with Server() as server:
         fits = run_command([TCPCLIENT, "--plan", "-c", "1000", f"127.0.0.1:{server.port}"])

@@ -33,7 +33,9 @@ static void threads_of_another_user_are_limited_even_for_root(void **state)
     host_limits_read(&host);
     if (getuid() == 0 && proc_number("/proc/self/uid_map", "", 1) == 0)
         assert_true(host.user_threads_max == HOST_LIMITS_UNKNOWN); /* the control */
+    host.is_exempt_from_file_max = true;
     host_limits_of_user(&host, NOBODY_AT_ALL);
+    assert_false(host.is_exempt_from_file_max);
     assert_int_equal(host.user_threads_max, most);
     assert_int_equal(host.user_threads, 1); /* this one */
     host_limits_of_user(&host, getuid());

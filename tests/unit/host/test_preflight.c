@@ -171,7 +171,7 @@ static void what_is_not_known_does_not_stop(void **state)
 
     (void)state;
     memset(&host, 0xff, sizeof host);
-    host.cgroup_is_v2 = false; /* a flag has no such value */
+    host.cgroup_is_v2 = host.is_exempt_from_file_max = false; /* a flag has no such value */
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
     preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false, false});
@@ -309,6 +309,18 @@ static void a_warning_on_stderr_begins_with_warning(void **state)
     free(text);
 }
 
+static void root_may_exceed_file_max(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.file_max--;
+    host.is_exempt_from_file_max = true;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "fs.file-max", PREFLIGHT_WARN, "sysctl -w fs.file-max=21128");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +340,7 @@ int main(void)
         cmocka_unit_test(threads_of_the_server_are_limited),
         cmocka_unit_test(the_tightest_limit_on_threads_counts),
         cmocka_unit_test(server_is_told_of_its_accept_queue),
+        cmocka_unit_test(root_may_exceed_file_max),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
