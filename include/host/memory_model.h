@@ -24,6 +24,7 @@ struct memory_ends {
     bool counts_sources; /* the server limits connections per source */
     /* of the client, in address space only */
     uint64_t client_classes, client_rows_bytes, client_in_flight_bytes;
+    uint64_t client_touched_rows_bytes; /* of client_rows_bytes, what becomes resident */
 };
 
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);

@@ -22,6 +22,7 @@ struct preflight_client {
     uint32_t n_helper_threads; /* that write rows or watch the server */
     uint32_t n_classes;
     uint64_t rows_bytes, in_flight_bytes; /* room for rows to write, and for queries in flight */
+    uint64_t touched_rows_bytes;          /* of the first */
     bool own_fd_tables;
     uint64_t reserved_fds; /* per table */
     bool peer_is_here;     /* the server shares this machine's limits: loopback */

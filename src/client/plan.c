@@ -100,6 +100,20 @@ static uint64_t rows_bytes(uint32_t n_workers)
     return (uint64_t)n_workers * client_plan_ring_rows(n_workers) * sizeof(struct rows_record);
 }
 
+/* A ring is written round and round, so each of its pages becomes resident if there are as many
+ * rows, however few of them are in it at a time.  In a closed loop their number is unknown. */
+static uint64_t touched_rows_bytes(const struct client_config *c, const struct client_opts *o)
+{
+    const double peak_qps = schedule_peak_qps(&c->schedule);
+    const double n_rows = peak_qps * (double)schedule_duration_ns(&c->schedule) / 1e9;
+    const bool is_known = peak_qps > 0 && o->control == NULL && o->find == CLIENT_FIND_NONE;
+    const uint64_t all_bytes = rows_bytes(c->n_workers);
+
+    return is_known && n_rows * sizeof(struct rows_record) < (double)all_bytes
+               ? (uint64_t)n_rows * sizeof(struct rows_record)
+               : all_bytes;
+}
+
 static void check_limits(struct client_plan *plan, const struct client_opts *o,
                          const struct host_limits *host)
 {
@@ -119,6 +133,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .n_helper_threads = (o->raw ? 1u : 0) + (o->watch != NULL ? 1u : 0),
         .n_classes = c->n_classes,
         .rows_bytes = o->raw ? rows_bytes(c->n_workers) : 0,
+        .touched_rows_bytes = o->raw ? touched_rows_bytes(c, o) : 0,
         .in_flight_bytes = client_query_in_flight_bytes(c),
         .own_fd_tables = c->own_fd_tables,
         .reserved_fds = process_limits_reserved_fds(c->own_fd_tables, c->n_workers),

@@ -68,9 +68,10 @@ static uint64_t mapped_bytes(enum end end, uint64_t n_threads, const struct memo
            (end == CLIENT ? client_mapped_bytes(ends) : 0);
 }
 
-static uint64_t resident_bytes(enum end end, uint64_t n_threads)
+static uint64_t resident_bytes(enum end end, uint64_t n_threads, const struct memory_ends *ends)
 {
-    return n_threads * thread_user_bytes[end] + program_bytes;
+    return n_threads * thread_user_bytes[end] + program_bytes +
+           (end == CLIENT ? ends->client_touched_rows_bytes : 0);
 }
 
 static uint64_t end_bytes(enum end end, enum memory_account account, uint64_t n, uint64_t n_threads,
@@ -81,7 +82,7 @@ static uint64_t end_bytes(enum end end, enum memory_account account, uint64_t n,
     return n * connection_bytes(end, account, ends) +
            (account == MEMORY_OF_PROCESS
                 ? mapped_bytes(end, n_threads, ends)
-                : resident_bytes(end, n_threads) + n_threads * thread_kernel_bytes);
+                : resident_bytes(end, n_threads, ends) + n_threads * thread_kernel_bytes);
 }
 
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account)
@@ -92,8 +93,8 @@ uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account 
 
 uint64_t memory_model_program_bytes(const struct memory_ends *ends)
 {
-    return (ends->client_threads > 0 ? resident_bytes(CLIENT, ends->client_threads) : 0) +
-           (ends->server_threads > 0 ? resident_bytes(SERVER, ends->server_threads) : 0);
+    return (ends->client_threads > 0 ? resident_bytes(CLIENT, ends->client_threads, ends) : 0) +
+           (ends->server_threads > 0 ? resident_bytes(SERVER, ends->server_threads, ends) : 0);
 }
 
 uint64_t memory_model_connection_bytes(const struct memory_ends *ends, enum memory_account account)

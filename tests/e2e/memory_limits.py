@@ -153,6 +153,15 @@ def test_plan_counts_the_address_space_that_a_run_takes_and_no_more_than_a_third
             peak_kib(server, exact_kib, run)
 
 
+def test_plan_counts_the_rows_that_fill_the_rings():
+    run = ["-c", "100", "--threads", "2", "--arrival", "constant"]
+    for load, n_bytes in ((["-r", "100", "-t", "10"], 1000 * 32), (["-r", "15000", "-t", "1h"], 64 * MIB),
+                          (["-i", "1s", "--loop", "closed", "-t", "1"], 64 * MIB)):
+        without, counted = (plan(TCPCLIENT, *run, *load, *of_rows, "127.0.0.1")[1]["memory (bytes available)"]["needed"]
+                            for of_rows in ((), ("--raw", "--output", "/dev/null")))
+        check_equal(counted - without, n_bytes, f"bytes of rows: {load}")
+
+
 @plain_build_only
 def test_client_that_cannot_start_names_the_limits():
     r = run_command([*limited_to(60000), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "127.0.0.1"])

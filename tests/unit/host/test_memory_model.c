@@ -16,10 +16,10 @@ static void assert_within_3_percent(uint64_t predicted, uint64_t measured)
 /* Linux 6.18: decrease of MemFree, and the charge of a version 1 cgroup. */
 static void measured_runs_are_predicted_within_3_percent(void **state)
 {
-    const struct memory_ends of_100k = {100000, 100000, 6, 6, false, false, false, 0, 0, 0},
-                             of_300k = {300000, 300000, 16, 16, false, false, false, 0, 0, 0},
-                             client_100k = {100000, 0, 6, 0, false, false, false, 0, 0, 0},
-                             server_100k = {0, 100000, 0, 6, false, false, false, 0, 0, 0};
+    const struct memory_ends of_100k = {100000, 100000, 6, 6, false, false, false, 0, 0, 0, 0},
+                             of_300k = {300000, 300000, 16, 16, false, false, false, 0, 0, 0, 0},
+                             client_100k = {100000, 0, 6, 0, false, false, false, 0, 0, 0, 0},
+                             server_100k = {0, 100000, 0, 6, false, false, false, 0, 0, 0, 0};
 
     (void)state;
     assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_MACHINE), 885534720);
@@ -31,8 +31,8 @@ static void measured_runs_are_predicted_within_3_percent(void **state)
 
 static void a_udp_socket_takes_less_than_a_connection(void **state)
 {
-    const struct memory_ends tcp = {1000, 0, 2, 0, false, false, false, 0, 0, 0},
-                             udp = {1000, 0, 2, 0, false, true, false, 0, 0, 0};
+    const struct memory_ends tcp = {1000, 0, 2, 0, false, false, false, 0, 0, 0, 0},
+                             udp = {1000, 0, 2, 0, false, true, false, 0, 0, 0, 0};
 
     (void)state;
     assert_int_equal(memory_model_connection_bytes(&udp, MEMORY_OF_MACHINE), 2900 + 236);
@@ -44,10 +44,10 @@ static void a_udp_socket_takes_less_than_a_connection(void **state)
 
 static void end_that_is_elsewhere_takes_nothing(void **state)
 {
-    const struct memory_ends client = {1000, 0, 2, 2, false, false, false, 0, 0, 0},
-                             server = {0, 1000, 2, 2, false, false, false, 0, 0, 0},
-                             both = {1000, 1000, 2, 2, false, false, false, 0, 0, 0},
-                             neither = {0, 0, 2, 2, false, false, false, 0, 0, 0};
+    const struct memory_ends client = {1000, 0, 2, 2, false, false, false, 0, 0, 0, 0},
+                             server = {0, 1000, 2, 2, false, false, false, 0, 0, 0, 0},
+                             both = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0},
+                             neither = {0, 0, 2, 2, false, false, false, 0, 0, 0, 0};
 
     (void)state;
     assert_int_equal(memory_model_bytes(&neither, MEMORY_OF_MACHINE), 0);
@@ -64,9 +64,9 @@ static void end_that_is_elsewhere_takes_nothing(void **state)
 /* Its table has at most 24 bytes per connection. */
 static void counting_sources_takes_memory_of_the_server(void **state)
 {
-    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0},
-                             with = {1000, 1000, 2, 2, false, false, true, 0, 0, 0},
-                             client = {1000, 0, 2, 0, false, false, true, 0, 0, 0};
+    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0},
+                             with = {1000, 1000, 2, 2, false, false, true, 0, 0, 0, 0},
+                             client = {1000, 0, 2, 0, false, false, true, 0, 0, 0, 0};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
@@ -90,12 +90,18 @@ static void address_space_is_what_is_mapped_though_not_touched(void **state)
     assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_CGROUP_V2),
                      1000 * 4316 + 2 * 420000 + 1500000);
     assert_int_equal(memory_model_program_bytes(&ends), 2 * 380000 + 1500000);
+    ends.client_touched_rows_bytes = 1 << 20;
+    assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_CGROUP_V2),
+                     1000 * 4316 + 2 * 420000 + 1500000 + (1 << 20));
+    assert_int_equal(memory_model_program_bytes(&ends), 2 * 380000 + 1500000 + (1 << 20));
+    assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_PROCESS),
+                     of_2 + 3 * 8 * 1110000 + (64 << 20) + 1000);
 }
 
 static void each_connection_adds_the_same(void **state)
 {
-    const struct memory_ends few = {1000, 1000, 2, 2, true, false, false, 0, 0, 0},
-                             more = {1001, 1001, 2, 2, true, false, false, 0, 0, 0};
+    const struct memory_ends few = {1000, 1000, 2, 2, true, false, false, 0, 0, 0, 0},
+                             more = {1001, 1001, 2, 2, true, false, false, 0, 0, 0, 0};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
