@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from dns_server import DnsServer, KNOT, NSD, UNBOUND
 from harness import *
-from process_tree import cpu_times, peak_mb, tree
+from process_tree import cpu_times, is_running, peak_mb, tree
 from stages import CLOSING, OPEN, Stages
 
 FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 ms", "p99": "p99 ms",
@@ -59,6 +59,7 @@ def measured(process, target, server_s, stages, seconds=60):
     def spent():
         return *cpu_times(process.pid), target.cpu(), time.monotonic()
     said = stages.follow(process, spent, seconds, look)
+    check(is_running(target.pid), f"{target.name} ended during the run")
     begin, end = said.get(OPEN, (0, 0, server_s, begin_s)), said.get(CLOSING) or spent()
     user, system, server, wall = (after - before for before, after in zip(begin, end))
     return server, wall - (SETTLE_S if OPEN in said else 0), (user, system, mb)

@@ -8,9 +8,15 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def stat_fields(pid):
-    """The fields of /proc/PID/stat after the name; [1] is the parent, [11:15] are times."""
+    """The fields of /proc/PID/stat after the name; [0] is the state, [1] the parent, [11:15] are times."""
     with open(f"/proc/{pid}/stat") as f:
         return f.read().rpartition(")")[2].split()
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError):
+        return stat_fields(pid)[0] not in "ZX"
+    return False
 
 
 def tree(pid):

@@ -76,6 +76,18 @@ def test_floor_that_cannot_run_is_a_failed_run():
     check_equal((n_failed, out.getvalue()), (1, "floor        FAIL: no fds\n"), "failed runs, and what it prints")
 
 
+def test_run_whose_server_ended_meanwhile_is_a_failed_run():
+    peers.unpin()
+    with peers.Target("a server", lambda stack: (0, spawn(["sleep", "3600"]).pid)) as server:
+        peers.run(["true"], server)  # the control
+        os.kill(server.pid, signal.SIGKILL)
+        wait_for(lambda: has_ended(server.pid), "its end")
+        compare = program("compare")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            compare.attempt("x", lambda: peers.run(["true"], server))
+    check_equal((compare.failed, out.getvalue()), (["x"], "FAIL x: a server ended during the run\n"), "failed runs, and what it prints")
+
+
 STACKS = """ 7 
 	ffffffff81a2 clear_page_erms ([kernel.kallsyms])
 	ffffffff81a1 __alloc_frozen_pages_noprof ([kernel.kallsyms])
