@@ -142,6 +142,8 @@ int eventfd(unsigned count, int flags)
     if (!world.active)
         return (int)syscall(SYS_eventfd2, count, flags);
     call_begin();
+    LAW((flags & ~EFD_SEMAPHORE) == (EFD_NONBLOCK | EFD_CLOEXEC), "not simulated: eventfd(%x)",
+        flags);
     fd = create("eventfd", flags & EFD_SEMAPHORE ? DESCRIPTOR_SEMAPHORE : DESCRIPTOR_EVENT);
     if (fd >= 0)
         descriptor_of(fd)->count = count;
@@ -163,6 +165,8 @@ int timerfd_create(int clock, int flags)
     if (!world.active)
         return (int)syscall(SYS_timerfd_create, clock, flags);
     call_begin();
+    LAW(clock == CLOCK_MONOTONIC && flags == (TFD_NONBLOCK | TFD_CLOEXEC),
+        "not simulated: timerfd_create(%d, %x)", clock, flags);
     return create("timerfd", DESCRIPTOR_TIMER);
 }
 

@@ -180,6 +180,14 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *length)
     return (int)call_return("tcp_info", fd, 0);
 }
 
+/* Its value is a struct linger. */
+static bool resets_on_close(const void *value)
+{
+    const struct linger *linger = value;
+
+    return linger->l_onoff != 0 && linger->l_linger == 0;
+}
+
 int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
     int64_t i;
@@ -189,6 +197,6 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t lengt
     call_begin();
     i = call_tcp(fd);
     if (i >= 0 && level == SOL_SOCKET && option == SO_LINGER)
-        tcp_at((uint32_t)i)->reset_on_close = true;
+        tcp_at((uint32_t)i)->reset_on_close = resets_on_close(value);
     return (int)call_return("setsockopt", fd, i < 0 ? i : 0);
 }

@@ -18,12 +18,13 @@
 #include <inttypes.h>
 
 static uint64_t timeout_ns;
-static bool has_ids;
+static bool has_ids, resets;
 
 void ledger_begin(const struct client_config *config)
 {
     timeout_ns = config->timeout_ns;
     has_ids = !config->listens && config->query.protocol->has_id;
+    resets = config->close == CLIENT_CLOSE_RST;
     ledger_sums_begin();
     ledger_entries_begin(has_ids);
     ledger_answers_begin(has_ids, timeout_ns);
@@ -190,8 +191,11 @@ void ledger_on_lost(uint32_t i, uint32_t n_waiting)
 void ledger_on_close(uint32_t i)
 {
     const struct tcp *t = tcp_at(i);
+
     if (world.scenario.listen)
         ledger_push_closed(i);
+    LAW(t->state != TCP_ESTABLISHED || t->reset_on_close == resets, "fd %d: closed with%s a reset",
+        t->fd, t->reset_on_close ? "" : "out");
     LAW(t->ledger.first_entry == LEDGER_NONE, "fd %d: closed with queries that have no outcome",
         t->fd);
     if (ledger_turn()->tcp_name == tcp_name(i, t))

@@ -294,6 +294,11 @@ MUTATIONS = {
         "        client_workers_post(&r->workers, CLIENT_OPEN_ALL, 0);\n",
         "",
     ),
+    "closes_without_a_reset": (
+        "src/client/worker/conn.c",
+        "    if (fd >= 0 && t->config->close == CLIENT_CLOSE_RST)\n        sock_reset_on_close(fd);\n",
+        "",
+    ),
     "last_interval_lost": (
         "src/client/run_result.c",
         "    client_intervals_finish(&r->intervals, clock_now_ns());\n",

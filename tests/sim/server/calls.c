@@ -69,6 +69,8 @@ int accept4(int listener_fd, struct sockaddr *address, socklen_t *length, int fl
     d = descriptor_of(listener_fd);
     LAW(d != NULL && d->kind == DESCRIPTOR_SOCKET && tcp_at(d->tcp)->state == TCP_LISTENING,
         "accept4(%d): not listening", listener_fd);
+    LAW(flags == (SOCK_NONBLOCK | SOCK_CLOEXEC), "not simulated: accept4(%d), flags %x",
+        listener_fd, flags);
     listener = d->tcp;
     error = fault(listener);
     if (error != 0)

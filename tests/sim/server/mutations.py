@@ -62,6 +62,16 @@ MUTATIONS = {
         "    if (c->held != NULL || sock_has_unacknowledged(fd))\n        sock_reset_on_close(fd);\n",
         "    if (c->held != NULL)\n        sock_reset_on_close(fd);\n",
     ),
+    "resets_nothing": (
+        "src/net/sock.c",
+        "{.l_onoff = 1, .l_linger = 0}",
+        "{.l_onoff = 0, .l_linger = 0}",
+    ),
+    "accepts_blocking_sockets": (
+        "src/server/spare.c",
+        "&peer->length,\n                   SOCK_NONBLOCK | SOCK_CLOEXEC);",
+        "&peer->length,\n                   SOCK_CLOEXEC);",
+    ),
     "resets_all_idle_ones": (
         "src/server/io.c",
         "    if (c->held != NULL || sock_has_unacknowledged(fd))\n        sock_reset_on_close(fd);\n",
