@@ -165,6 +165,8 @@ ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes)
     }
     if (t->state != TCP_ESTABLISHED)
         return -ENOTCONN;
+    if (t->has_shut_down)
+        return -EPIPE;
     if (n_bytes > tcp_room(i))
         n_bytes = tcp_room(i);
     if (n_bytes == 0)
@@ -188,9 +190,11 @@ ssize_t tcp_peek(uint32_t i)
 
     if (t->visible > t->head)
         return 1;
+    if (t->fin) /* whatever has come after it */
+        return 0;
     if (t->state == TCP_BROKEN)
         return -tcp_take_error(i);
-    return t->fin ? 0 : t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
+    return t->state == TCP_ESTABLISHED ? -EAGAIN : -ENOTCONN;
 }
 
 ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
@@ -212,6 +216,7 @@ ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes)
 
 void tcp_shutdown(uint32_t i)
 {
+    all[i].has_shut_down = true;
     other->on_shutdown(i);
 }
 
@@ -245,6 +250,12 @@ static void on_established(uint64_t name, uint64_t arg)
     readiness_changed(t->fd);
 }
 
+/* As the kernel: in CLOSE_WAIT, a reset is a broken pipe. */
+static int error_of(const struct tcp *t, int error)
+{
+    return error == ECONNRESET && t->fin && !t->has_shut_down ? EPIPE : error;
+}
+
 static void on_broken(uint64_t name, uint64_t error)
 {
     struct tcp *t = tcp_named(name);
@@ -253,7 +264,7 @@ static void on_broken(uint64_t name, uint64_t error)
         return;
     world_trace("broken", t->fd, (int64_t)error, 0);
     t->state = TCP_BROKEN;
-    t->error = (int)error;
+    t->error = error_of(t, (int)error);
     t->error_was_told = false;
     readiness_changed(t->fd);
 }

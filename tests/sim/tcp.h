@@ -89,6 +89,7 @@ struct tcp {
     int fd;
     uint8_t state;
     bool fin;           /* the peer's has arrived */
+    bool has_shut_down; /* shutdown(2), for sending */
     bool is_datagram;   /* a UDP socket: its messages pass with their lengths, and stay whole */
     uint16_t peer_port; /* of connect(2) ... */
     bool is_secure;     /* ... with TLS */
