@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pictures of what was measured, drawn by gnuplot(1)."""
 
+import os
 import subprocess
 
 
@@ -9,7 +10,9 @@ def draw(path, size, script):
     installed, the picture is skipped."""
     head = f'set terminal pngcairo size {size} font "sans,10"; set output "{path}"\n'
     try:
-        done = subprocess.run(["gnuplot", "-"], input=head + script, capture_output=True, text=True)
+        # the user's GNUTERM may name a terminal that this gnuplot lacks: it would skip commands
+        done = subprocess.run(["gnuplot", "-d", "-"], env={**os.environ, "GNUTERM": "unknown"}, input=head + script, capture_output=True,
+                              text=True)
     except FileNotFoundError:
         print("SKIP the picture: gnuplot is not installed", flush=True)
         return True

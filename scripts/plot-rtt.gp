@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Plots the rows of tcpclient -R or -o: response and service times over time, and response times by percentile.
-#   gnuplot -e "rows='rows.csv'; picture='rtt.png'" plot-rtt.gp
+#   GNUTERM=unknown gnuplot -d -e "rows='rows.csv'; picture='rtt.png'" plot-rtt.gp
 set terminal pngcairo size 1100,800 font "sans,11"
 set output picture
 set datafile separator ","

@@ -279,6 +279,16 @@ def test_picture_that_gnuplot_refuses_is_a_failed_run():
     check(found, out.getvalue())
 
 
+def test_picture_does_not_depend_on_the_terminal_of_the_user():
+    need_program("gnuplot")
+    for terminal in ("no terminal of gnuplot", ""):
+        path = temp_path("x.png")
+        code = f"import sys; sys.path.append({BENCH!r}); import picture; picture.draw({path!r}, '300,200', 'plot x')"
+        r = run_command([sys.executable, "-c", code], env={**os.environ, "GNUTERM": terminal, "PYTHONDONTWRITEBYTECODE": "1"})
+        check_equal(r.stdout, f"The picture: {path}\n", f"what it prints with GNUTERM={terminal!r}")
+        check(os.path.getsize(path) > 0, "the picture")
+
+
 def test_missed_targets_and_failed_runs_set_the_exit_code():
     check_equal([ending.exit_code(*counts) for counts in ((0,), (1,), (0, 1))], [0, 1, 1], "exit codes")
     compare = program("compare")

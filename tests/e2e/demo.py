@@ -17,19 +17,19 @@ done
 [ -z "$SIGNAL" ] || kill -"$SIGNAL" "$PPID"
 exit "$CODE"
 """,
-    "gnuplot": "#!/bin/sh\n",
+    "gnuplot": "#!/bin/sh\n[ \"${GNUTERM-unknown}\" = unknown ] || { echo 'no such terminal' >&2; exit 1; }\n",
 }
 
 
-def demo(code, *reasons, number=""):
-    """Its exit code and output, as installed: next to no source tree. number: of a signal that it gets."""
+def demo(code, *reasons, number="", terminal="unknown"):
+    """Its exit code and output, as installed: next to no source tree. number: of a signal that it gets. terminal: $GNUTERM."""
     directory = temp_directory()
     for name, text in FAKES.items():
         write_program(os.path.join(directory, name), text)
     for name in ("demo.sh", "plot-rtt.gp"):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
-                   "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
+                   "GNUTERM": terminal, "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
     r = run_command(["sh", os.path.join(directory, "demo.sh")], env=environment)
     return r.returncode, r.stdout + r.stderr
 
@@ -55,6 +55,13 @@ def test_signal_ends_the_demo():
     check_equal(code, 143, f"exit code: {text}")
     check("listening" not in text, f"it went on: {text}")
     check("listening" in demo(0)[1], "the control: what the server says comes in the end")
+
+
+def test_terminal_that_gnuplot_lacks_does_not_end_the_demo():
+    need_program("gawk")
+    for terminal in ("x11", ""):
+        code, text = demo(0, terminal=terminal)
+        check_equal(code, 0, f"exit code with GNUTERM={terminal!r}: {text}")
 
 
 def test_plot_works_in_any_locale_with_any_file_name():
