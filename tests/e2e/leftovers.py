@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file of tests that is killed leaves no process behind."""
+"""A file of tests that is killed leaves no process behind, nor does one that is interrupted while tests/stall stops its processes."""
 
 from testbed import *
 
@@ -70,6 +70,38 @@ def test_killed_test_runner_leaves_nothing_behind():
 def test_terminated_test_file_leaves_nothing_behind():
     need_root()
     check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGTERM))
+
+
+# --- tests/stall ---
+
+SLEEPING = f"""
+import sys
+sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
+from harness import *
+
+def test_that_never_ends():
+    spawn(["sleep", "1000"]).wait()
+
+main()
+"""
+
+
+def is_stopped(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return process_state(pid) == "T"
+    return False
+
+
+def test_interrupted_stall_leaves_nothing_behind():
+    need_root()
+    before, path = set(processes()), temp_path("tests.py")
+    write_text(path, SLEEPING)
+    for number in signal.SIGINT, signal.SIGTERM:
+        stall = spawn([os.path.join(SOURCE_DIR, "tests/stall"), "--seconds", "3600", "--every", "0.2", path],
+                      start_new_session=True, stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+        wait_for(lambda: any(map(is_stopped, set(processes()) - before)), "a process to be stopped")
+        os.killpg(stall.pid, number)
+        wait_for(lambda: set(processes()) <= before, lambda: f"the end of {set(processes()) - before}")
 
 
 if __name__ == "__main__":
