@@ -317,6 +317,10 @@ def test_every_shell_script_is_checked():
         write_text(path, f"#!/bin/sh\n{text}\n")
         r = run_command([lint, path])
         check_equal((r.returncode, "SC2086" in r.stdout), (code, code == 1), text)
+    for others, code in (("", 1), ("trap 'exit 143' TERM\n", 1), ("trap 'exit 143' TERM HUP\n", 0)):
+        write_text(path, f"#!/bin/sh\ntrap 'rm -f x' EXIT\n{others}")
+        r = run_command([lint, path])
+        check_equal((r.returncode, f"{path}: a trap for EXIT, none for HUP" in r.stdout), (code, code == 1), others)
 
 
 # --- scripts/install-deps.sh ---

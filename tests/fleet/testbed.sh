@@ -172,7 +172,8 @@ up() {
     [ "$(id -u)" = 0 ] || die "needs root"
     mkdir "$TESTBED" || die "is there one already?  $0 down"
     trap 'down' EXIT
-    trap 'exit 130' INT TERM
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
     echo "srv 10" >"$TESTBED/hosts"
     for i in $(seq "$1"); do echo "c$i $((10 + i))" >>"$TESTBED/hosts"; done
     make_switch

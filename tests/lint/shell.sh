@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs shellcheck on every shell script: what is named *.sh, or begins with #!/bin/sh or #!/bin/bash.
+# Runs shellcheck on every shell script: what is named *.sh, or begins with #!/bin/sh or #!/bin/bash.  One that cleans up in an
+# EXIT trap must also trap SIGTERM and SIGHUP: dash runs no EXIT trap when a signal ends it.
 #   tests/lint/shell.sh [FILE...]      default: every script of the repository
 #   tests/lint/shell.sh --list         their names, one per line
 # Prints the findings; exit code 1 if there is any.
@@ -18,4 +19,15 @@ if [ $# -eq 0 ] || [ "$1" = --list ]; then
     # shellcheck disable=SC2046 # none of them has a blank in its name
     set -- $(scripts)
 fi
-exec shellcheck -x "$@"
+failed=0
+for script in "$@"; do
+    grep -qE '^ *trap [^-].* EXIT$' "$script" || continue
+    for name in TERM HUP; do
+        grep -qE "^ *trap .*\<$name\>" "$script" || {
+            echo "$script: a trap for EXIT, none for $name"
+            failed=1
+        }
+    done
+done
+shellcheck -x "$@" || failed=1
+exit $failed

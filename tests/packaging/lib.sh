@@ -30,7 +30,8 @@ ok() {
 [ "$(id -u)" = 0 ] || die "needs root, for chroots"
 scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/tcpscaler-packaging.XXXXXX")
 trap 'rm -rf --one-file-system "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
 # make_chroot NAME SUITE [OPTION...]: a new Debian in $scratch/NAME, or what $archive has.
 make_chroot() {
