@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Imported first by what measures: without the programs it ends at once and says how to build them."""
+"""Imported first by what measures: without the programs it ends at once and says how to build them. What else is missing, or wrong,
+ends it with one line, too."""
 import contextlib
 import os
 import shutil
 import signal
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
+from checks import Skip
 from process_tree import tree
+
+PROGRAM = os.path.basename(sys.argv[0])
 
 
 def interrupt(*_):
@@ -14,12 +19,22 @@ def interrupt(*_):
     for pid in tree(os.getpid())[1:]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    sys.exit(f"{os.path.basename(sys.argv[0])}: interrupted")
+    sys.exit(f"{PROGRAM}: interrupted")
 
 
 for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     if signal.getsignal(number) != signal.SIG_IGN:  # nohup(1), or in the background
         signal.signal(number, interrupt)
+
+
+def say(kind, error, trace):
+    if issubclass(kind, (Skip, AssertionError)):
+        sys.stderr.write(f"{PROGRAM}: {' '.join(str(error).split())}\n")
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = say
 
 
 def missing():
@@ -29,7 +44,7 @@ def missing():
 
 
 if missing() and not {"-h", "--help"} & set(sys.argv):
-    sys.exit(f"{os.path.basename(sys.argv[0])}: cannot find {' and '.join(missing())}.\n"
+    sys.exit(f"{PROGRAM}: cannot find {' and '.join(missing())}.\n"
              "From the root of the repository: scripts/install-deps.sh build && cmake --preset release && "
              "cmake --build --preset release\n"
              "or set TCPSERVER and TCPCLIENT.")

@@ -51,7 +51,7 @@ class Sampling:
         with contextlib.suppress(BrokenPipeError):
             os.write(self.commands, f"{command}\n".encode())
         if not os.read(self.answers, 100).startswith(b"ack"):
-            raise RuntimeError(f"perf record: {self.process.communicate()[1].strip()}")
+            raise AssertionError(f"perf record: {self.process.communicate()[1].strip()}")
 
     def begin(self):
         self._command("enable")

@@ -34,10 +34,11 @@ class Tree:
 
     def __init__(self):
         self.root = os.path.realpath(temp_path("tree"))
-        for name in ("bench", "docs"):
+        for name in ("bench", "docs", "tests/e2e"):
             os.makedirs(os.path.join(self.root, name))
         for name in ("all", "blocks.py", "built.py", "ending.py", "process_tree.py", "usage.py"):
             shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
+        shutil.copy(os.path.join(SOURCE_DIR, "tests/e2e/checks.py"), os.path.join(self.root, "tests/e2e"))
         for name, text in FAKES.items():
             self.write(os.path.join("bench", name), text)
         self.write("README.md", README)

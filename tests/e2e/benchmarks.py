@@ -70,6 +70,17 @@ def test_interrupted_benchmark_ends_what_it_is_about_to_list():
     wait_for(lambda: has_ended(int(r.stdout)), "the end of its process")
 
 
+def test_benchmark_that_cannot_run_says_why_in_one_line():
+    for statement, message in (("checks.skip('not root')", "fails: not root\n"),
+                               ("raise AssertionError('expected 2:\\n 1')", "fails: expected 2: 1\n")):
+        path = write_program(os.path.join(temp_directory(), "fails"), "#!/usr/bin/env python3\nimport sys\n"
+                             f"sys.path.insert(0, {BENCH!r})\nimport built, checks\n{statement}\n")
+        r = run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
+        check_equal((r.returncode, r.stderr), (1, message), "exit code and messages")
+    write_text(path, read_text(path).replace(statement, "1 / 0"))  # the control: a bug says where it is
+    check("line 5" in run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"}).stderr, "where a bug is")
+
+
 # --- names ---
 
 def globals_read(code):
