@@ -79,7 +79,7 @@ print_command() {
     esac
 }
 
-# refuse_command COMMAND...: of several lines, the first says which one it is.
+# refuse_command COMMAND...: if the command prints as several lines, the first one names it.
 refuse_command() {
     case $1 in
     write_file) refuse "writing $2" ;;

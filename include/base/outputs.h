@@ -16,8 +16,8 @@ int outputs_add(const struct output *o);
 /* No-op if it was not added. */
 void outputs_remove(const struct output *o);
 
-/* The output that was added and has this file, or uses it as its temporary file; the file need not
- * exist.  NULL: none. */
+/* The output, among those added, that writes this file or uses it as its temporary file; the file
+ * need not exist.  NULL: none. */
 const struct output *outputs_find(const char *name);
 
 /* Whether it is stdout, under any name. */

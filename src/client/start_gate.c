@@ -61,8 +61,8 @@ static int log_unwritable(const char *file)
     return log_error("--start-file: cannot write '%s.ready': %s", file, strerror(errno));
 }
 
-/* Tries to write, and removes what an earlier run left: no socket, which may be that of --control.
- */
+/* Tries to write, and removes what an earlier run left, but not a socket: it may be that of
+ * --control. */
 static int try_to_write(const char *ready, const char *new)
 {
     struct stat status;

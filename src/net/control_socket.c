@@ -113,8 +113,8 @@ int control_socket_resolve(struct sock_address *a, const char *address, bool lis
 
 /* Between looking at a socket and replacing it, and between bind(2) and listen(2), another program
  * that begins with the same path would take the socket for an abandoned one: locks the directory.
- * A lock that somebody holds for long, or cannot be had, is gone without.  Returns a descriptor, or
- * -1. */
+ * If the lock is held for long, or cannot be had, goes on without it.  Returns a descriptor, or -1.
+ */
 static int lock_directory(const struct sockaddr_un *un)
 {
     const uint64_t until_ns = clock_now_ns() + LOCK_NS;

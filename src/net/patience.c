@@ -50,7 +50,7 @@ bool patience_is_unfinished(void)
     return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS || errno == EALREADY;
 }
 
-/* Called again, connect(2) begins anew on a unix socket, and waits on for a TCP connection under
+/* A second connect(2) starts over on a Unix socket, and goes on waiting for a TCP connection under
  * way. */
 static int connect_patiently(struct patience *p, int fd, const struct sockaddr *to,
                              socklen_t length)

@@ -17,8 +17,8 @@
 
 extern char **environ;
 
-/* Signals that this program ignores end gnuplot: it would go on after a failed write, and end as if
- * the picture were complete. */
+/* Has the signals that this program ignores end gnuplot, which would otherwise go on after a failed
+ * write, and end as if the picture were complete. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t ignored;

@@ -132,7 +132,7 @@ static void print_settings(FILE *out, const struct json_object *result)
     fputs("</details>\n", out);
 }
 
-/* With its long lists on a line per element: the page of a search is half as long. */
+/* Puts each element of its long lists on a line of its own: this halves the page of a search. */
 static void print_json(FILE *out, struct json_object *result)
 {
     struct json_object *point;

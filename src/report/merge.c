@@ -80,7 +80,7 @@ static struct json_object *copy_of(const struct json_object *value)
     return copy;
 }
 
-/* Counts of the host, which the instances may share, and figures that no sum has. */
+/* Counts of the host, which the instances may share, and figures that cannot be added up. */
 static bool is_unknown_of_a_sum(const char *key)
 {
     return ends_with(key, "_ratio") || begins_with(key, "mean_") || begins_with(key, "most_") ||

@@ -13,7 +13,7 @@ static bool is_served(const struct server_conn *c)
     return c->open && !c->awaits_header;
 }
 
-/* How many connections of the worker began after this one, and one. */
+/* One more than the number of connections that the worker opened after this one. */
 static uint32_t age(const struct server_conn *c)
 {
     return (c->conns->next_serial - c->serial) & SERVER_SERIAL_MASK;

@@ -21,7 +21,7 @@ def copy_ci(tree):
 
 
 def tree_for_ci(cmake="exit 0", test="exit 0", xargs="exit 0"):
-    """A tree of stubs for .ci/run, all of which succeed but cmake, scripts/test.sh and xargs, which do this; its environment."""
+    """A tree of stubs for .ci/run, all of which succeed, except that cmake, scripts/test.sh and xargs do this; its environment."""
     tree = temp_path("tree")
     copy_ci(tree)
     lints = os.listdir(os.path.join(SOURCE_DIR, "tests/lint"))
@@ -187,7 +187,8 @@ def test_file_of_tests_is_skipped_only_if_a_test_says_so():
 
 
 def run_deep(*arguments, fleet="exit 0"):
-    """The exit code, output and tree of tests/deep in a tree of stubs, all of which succeed but tests/fleet/run, which does this."""
+    """The exit code, output and tree of tests/deep in a tree of stubs, all of which succeed, except that tests/fleet/run does
+    this."""
     tree = temp_path("tree")
     for name in ("scripts/install-deps.sh", "bin/cmake", "bin/ctest", *sum(map(programs_in, deep_checks().values()), [])):
         stub(tree, name, "exit 0")

@@ -60,8 +60,8 @@ bool trial_misses_goal(const struct slo *slo, const struct trial_figures *f, uns
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
 
 /* Likewise, of a trial that has to prove its load: also bad if the confidence interval of a share
- * reaches beyond what its goal allows.  Then of loads that miss the goal more than one in 20 would
- * look as good as this by chance. */
+ * reaches beyond what its goal allows.  In that case, more than one in 20 of the loads that
+ * miss the goal would look as good as this by chance. */
 struct trial_judgment trial_judge_proof(const struct slo *slo, const struct trial_figures *f);
 
 /* Returns the number of queries that a trial may have whose random (Poisson) arrivals are this many
