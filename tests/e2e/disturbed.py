@@ -85,5 +85,17 @@ def test_stall_is_noticed():
     check("stood still" in machine.disturbance(), "what it says")
 
 
+def test_watch_does_not_run_the_handlers_of_its_parent():
+    for number in signal.SIGTERM, signal.SIGHUP:
+        handler = signal.signal(number, lambda *_: os._exit(1))
+        machine = Machine()
+        signal.signal(number, handler)
+        watch = machine.watches.pop()
+        wait_for(lambda: watch.latest_s > 0, "the watch to begin")
+        os.kill(watch.pid, number)
+        check_equal(os.waitstatus_to_exitcode(os.waitpid(watch.pid, 0)[1]), -number, "how the watch ended")
+        machine.end()
+
+
 if __name__ == "__main__":
     main()

@@ -43,6 +43,8 @@ class Watch:
     def _watch(self):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in signal.SIGTERM, signal.SIGHUP:  # a handler of the parent would unwind its stack here
+            signal.signal(number, signal.SIG_DFL)
         before = time.monotonic()
         while True:
             time.sleep(PERIOD_S)
