@@ -53,6 +53,12 @@ def test_scripts_refuse_unknown_arguments():
         check(r.stderr.startswith("usage: ") and len(r.stderr.splitlines()) == 1, f"{name}: {r.stderr}")
 
 
+def test_torture_that_would_run_nothing_is_refused():
+    for count in ("0", "-3"):
+        r = run_command([os.path.join(SOURCE_DIR, "tests/torture/run"), "--repeat", count])
+        check(r.returncode == 2 and f"invalid value '{count}' of --repeat: expected 1 or more\n" in r.stderr, f"{r.returncode}: {r.stderr}")
+
+
 def test_failing_build_ends_the_run():
     _, goes_on = run_ci(cmake="echo built")  # the control: all succeed
     code, out = run_ci(cmake='case $* in *--build*) echo "an error of the compiler"; exit 1 ;; esac')
