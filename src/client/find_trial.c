@@ -150,6 +150,13 @@ static uint64_t n_lost(const struct client_find *f, const struct client_find_tri
     return t->drained || t->figures.n_due < answered + lost ? lost : t->figures.n_due - answered;
 }
 
+/* The length of a window of the recovery, or the planned length of the trial: a shorter limit on
+ * this host's delays would make one void that ended early because it was bad. */
+static uint64_t planned_ns(const struct client_find *f)
+{
+    return f->order.step == SEARCH_RECOVER ? f->end_ns - f->measure_ns : f->order.duration_ns;
+}
+
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)
 {
     const bool over_tls = f->config->tls != NULL;
@@ -169,7 +176,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
         .metrics = f->recorded,
         .over_tls = over_tls,
         .own = opens_connections(f) ? CLIENT_OPEN_LAG : CLIENT_OWN,
-        .length_ns = f->end_ns - f->measure_ns,
+        .length_ns = planned_ns(f),
         .n_lost = t->n_lost,
         .n_own = n_unopened(f, t) + since(&now.datagrams.dropped, &f->before.datagrams.dropped),
         .n_own_connections = t->figures.n_not_opened,

@@ -24,7 +24,7 @@ enum trial_reason {
 };
 
 /* A delay of this host counts for a goal from this part of its limit on, and as behind from this
- * part of the trial on. */
+ * part of the trial's planned length on. */
 #define TRIAL_OWN_PART    10u
 #define TRIAL_BEHIND_PART 100u
 

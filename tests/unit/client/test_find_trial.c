@@ -116,6 +116,7 @@ static void a_window_that_this_host_decided_shows_nothing(void **state)
 {
     (void)state;
     settings.slo.goals[0] = (struct slo_goal){.metric = SLO_RESPONSE, .limit_ns = 1000000};
+    f.order = (struct search_order){.step = SEARCH_RECOVER, .duration_ns = 30000000000};
     for (int is_own = 0; is_own <= 1; is_own++) {
         client_find_trial_begin(&f);
         tally_add(&queries()->scheduled, 10);
@@ -129,7 +130,11 @@ static void a_window_that_this_host_decided_shows_nothing(void **state)
         client_find_trial_fill(&f, &trial);
         assert_false(client_find_trial_shows_recovery(&f, &trial));
         assert_int_equal(client_find_trial_is_void(&f, &trial), is_own);
+        assert_int_equal(trial.figures.n_behind, 0);
     }
+    hist_record(&f.recorded[CLIENT_OWN], 20000000); /* 2 % of the window, not of the recovery */
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.figures.n_behind, 1);
     client_find_trial_begin(&f);
     client_find_trial_fill(&f, &trial);
     assert_true(client_find_trial_is_void(&f, &trial)); /* nothing was due */
@@ -197,10 +202,32 @@ static void connections_that_this_host_opened_late_say_nothing_of_the_server(voi
         hist_record(&f.recorded[CLIENT_RESPONSE], 2000000);
         hist_record(&f.recorded[CLIENT_OPEN_LAG], 1900000);
     }
+    f.order.duration_ns = 1000000000;
+    client_find_trial_fill(&f, &trial);
+    assert_true(client_find_trial_is_void(&f, &trial));
+}
+
+/* Half of the queries are lost within 1 s, so the trial ends; this host sent all 20 ms late. */
+static struct trial_judgment judge_lost_trial(uint64_t planned_ns)
+{
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, 100);
+    tally_add(&queries()->answered, 50);
+    tally_add(&queries()->timeout, 50);
+    for (unsigned i = 0; i < 100; i++)
+        hist_record(&f.recorded[CLIENT_OWN], 20000000);
+    f.order.duration_ns = planned_ns;
     f.measure_ns = 0;
     f.end_ns = 1000000000;
     client_find_trial_fill(&f, &trial);
-    assert_true(client_find_trial_is_void(&f, &trial));
+    return trial_judge(&settings.slo, &trial.figures);
+}
+
+static void a_trial_that_ends_early_is_as_tolerant_of_delays_as_planned(void **state)
+{
+    (void)state;
+    assert_int_equal(judge_lost_trial(10000000000).class, TRIAL_BAD);
+    assert_int_equal(judge_lost_trial(1000000000).reason, TRIAL_GENERATOR_LIMITED);
 }
 
 /* A connection that is not reopened costs more than one query; which, nobody knows. */
@@ -298,6 +325,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_this_host_may_have_lost_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(
             connections_that_this_host_opened_late_say_nothing_of_the_server, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_trial_that_ends_early_is_as_tolerant_of_delays_as_planned,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(
             ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server, setup,
             teardown),
