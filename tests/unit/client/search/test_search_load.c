@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -22,6 +24,32 @@ static void loads_have_four_digits_or_are_integers(void **state)
     assert_true(search_load_round(&connections, 47574.9) == 47575);
     assert_true(search_load_round(&rates, 3) == 10);
     assert_true(search_load_round(&rates, 3e6) == 1e6);
+}
+
+static double number(int digits, int exponent)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%de%d", digits, exponent);
+    return strtod(text, NULL);
+}
+
+/* 8,944 * 0.1 is not 894.4. */
+static void loads_are_the_numbers_that_they_print_as(void **state)
+{
+    static const struct search_config wide = {.min = 0.01, .max = 1e9};
+
+    (void)state;
+    for (int exponent = -4; exponent <= 3; exponent++)
+        for (int digits = 1001; digits < 10000; digits++) {
+            const double load = number(digits, exponent);
+
+            assert_true(search_load_round(&wide, load) == load);
+            assert_true(search_load_below(&wide, 2 * load, log(2)) == load);
+            assert_true(search_load_above(&wide, load / 2, log(2)) == load);
+            assert_true(search_load_below(&wide, number(digits + 1, exponent), 1e-9) == load);
+            assert_true(search_load_above(&wide, number(digits - 1, exponent), 1e-9) == load);
+        }
 }
 
 /* 0.95 of 47,570 is 45,191.5: 45,190 would be 5.003 % below it, and a round to 5 % not over. */
@@ -74,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_have_four_digits_or_are_integers),
+        cmocka_unit_test(loads_are_the_numbers_that_they_print_as),
         cmocka_unit_test(no_step_is_wider_than_asked),
         cmocka_unit_test(steps_double_exactly),
         cmocka_unit_test(integers_differ_by_at_least_one),
