@@ -6,6 +6,7 @@
 #include "client/find_bound.h"
 #include "client/report_search.h"
 #include "client/search/search_bounds.h"
+#include "client/search/search_confirm.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
@@ -165,6 +166,14 @@ static void print_handshakes(FILE *out, const struct client_find *f)
                 units_format_count(a, full), units_format_count(b, resumed));
 }
 
+/* A load that the other confirmations outvoted is not confirmed. */
+static const char *confirmation_text(const struct client_find *f, const struct search_trial *t)
+{
+    if (t->judgment.class != TRIAL_GOOD)
+        return report_search_reason(f, t);
+    return search_confirm_succeeded(&f->search, t->order.load) ? "confirmed" : "good";
+}
+
 static void print_confirmation(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
@@ -174,10 +183,7 @@ static void print_confirmation(FILE *out, const struct client_find *f)
         if (s->trials[i].order.step == SEARCH_CONFIRM)
             fprintf(out, "             %s at %s: %s\n",
                     units_format_duration(b, s->trials[i].measured_ns),
-                    load_text(a, f, s->trials[i].order.load),
-                    s->trials[i].judgment.class == TRIAL_GOOD
-                        ? "confirmed"
-                        : report_search_reason(f, &s->trials[i]));
+                    load_text(a, f, s->trials[i].order.load), confirmation_text(f, &s->trials[i]));
     if (!s->recovery_known && s->status == SEARCH_FOUND && s->config.tries_recovery)
         fputs("             recovery from an overload not measured\n", out);
     if (!s->recovery_known)

@@ -192,6 +192,25 @@ static void other_answers_say_what_is_known(void **state)
     assert_has(text, "Capacity     at least 950 q/s: no higher load was confirmed\n");
 }
 
+/* As long as no more were good than bad. */
+static void a_good_confirmation_of_a_load_that_failed_confirms_nothing(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_UNCONFIRMED;
+    add(SEARCH_CONFIRM, 975, TRIAL_BAD, TRIAL_GOAL);
+    add(SEARCH_CONFIRM, 975, TRIAL_GOOD, TRIAL_NO_REASON);
+    print_text();
+    assert_has(text, "2.00 s at 975 q/s: p99<10ms\n             2.00 s at 975 q/s: good\n");
+    add(SEARCH_CONFIRM, 975, TRIAL_BAD, TRIAL_GOAL);
+    print_text();
+    assert_has(text, "2.00 s at 975 q/s: good\n");
+    assert_null(strstr(text, "confirmed\n"));
+    find.search.trials[find.search.n - 1].judgment.class = TRIAL_GOOD;
+    print_text();
+    assert_has(text, "2.00 s at 975 q/s: confirmed\n             2.00 s at 975 q/s: confirmed\n");
+}
+
 static void trials_are_rows(void **state)
 {
     FILE *out = print_open();
@@ -375,6 +394,7 @@ int main(void)
         TEST(a_capacity_lies_between_its_bounds),
         TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),
+        TEST(a_good_confirmation_of_a_load_that_failed_confirms_nothing),
         TEST(trials_are_rows),
         TEST(what_was_counted_names_what_bound),
         TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
