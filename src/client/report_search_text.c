@@ -65,6 +65,12 @@ static void print_why_cut(FILE *out, const struct search *s)
               out);
 }
 
+/* Whether no time would suffice to confirm even the start of the range. */
+static bool is_range_exhausted(const struct search *s)
+{
+    return search_confirm_load(s, s->config.min, SEARCH_MOST_TRIALS) == 0;
+}
+
 void report_search_text_why(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
@@ -81,8 +87,10 @@ void report_search_text_why(FILE *out, const struct client_find *f)
     else if (s->reason == SEARCH_TIME)
         fputs("not enough time was left for another trial: use a longer --find-time", out);
     else if (s->reason == SEARCH_UNCONFIRMED)
-        fputs("short trials were good, but no long one confirmed them: use a longer --find-time",
-              out);
+        fprintf(out, "short trials were good, but no long one confirmed them%s",
+                is_range_exhausted(s)
+                    ? ", down to the start of the range: use a smaller MIN in --find-range"
+                    : ": use a longer --find-time");
     else if (s->reason == SEARCH_TOO_MANY)
         fprintf(out, "no answer after %u trials: use a larger --find-width", SEARCH_MOST_TRIALS);
     else if (s->reason == SEARCH_UNCONNECTED)

@@ -211,6 +211,23 @@ static void a_good_confirmation_of_a_load_that_failed_confirms_nothing(void **st
     assert_has(text, "2.00 s at 975 q/s: confirmed\n             2.00 s at 975 q/s: confirmed\n");
 }
 
+/* Others could have outvoted a single bad confirmation of that load, but not two in doubt. */
+static void a_descent_that_ended_at_the_start_of_the_range_needs_no_time(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_UNCONFIRMED;
+    add(SEARCH_CONFIRM, 10, TRIAL_BAD, TRIAL_GOAL);
+    print_text();
+    assert_has(text, "no long one confirmed them: use a longer --find-time; so far");
+    find.search.n--;
+    add(SEARCH_CONFIRM, 10, TRIAL_BAD, TRIAL_IN_DOUBT);
+    add(SEARCH_CONFIRM, 10, TRIAL_BAD, TRIAL_IN_DOUBT);
+    print_text();
+    assert_has(text, "no long one confirmed them, down to the start of the range: use a smaller "
+                     "MIN in --find-range; so far 10 q/s not sustained\n");
+}
+
 static void trials_are_rows(void **state)
 {
     FILE *out = print_open();
@@ -395,6 +412,7 @@ int main(void)
         TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),
         TEST(a_good_confirmation_of_a_load_that_failed_confirms_nothing),
+        TEST(a_descent_that_ended_at_the_start_of_the_range_needs_no_time),
         TEST(trials_are_rows),
         TEST(what_was_counted_names_what_bound),
         TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
