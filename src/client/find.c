@@ -269,7 +269,7 @@ static void judge_recovery(struct client_find *f, const struct client_find_trial
 {
     const uint64_t passed_ns = f->measure_ns - f->trial_ns;
     const bool holds = client_find_trial_shows_recovery(f, t);
-    const bool is_last = passed_ns + WINDOW_NS >= f->order.duration_ns;
+    const bool is_last = passed_ns + 2 * WINDOW_NS > f->order.duration_ns;
 
     if (holds)
         search_take_recovery(&f->search, passed_ns);

@@ -167,6 +167,14 @@ def out_of_time_the_bounds_so_far_are_confirmed():
         check("the time was up before " + line in said, f"summary: {said}")
 
 
+def a_recovery_ends_in_time():
+    """Too few seconds are left for it."""
+    code, r, said = search("service_us=500", 500, 8000, "-c", "20", "--find", "rate", "--slo", "p90<10ms,lost<1%", "--find-width", "10%",
+                           "--find-time", "44s", "--timeout", "60s")
+    check_end(code, r, said, 0, status="found", recovers=False)
+    check(r["search"]["elapsed_s"] <= 44, f"took {r['search']['elapsed_s']} s")
+
+
 def the_capacity_of_a_queue():
     capacity = capacity_of_a_queue()
     code, r, said = search("service_us=500", 500, 8000, "-c", "20", "--find", "rate", "--slo", "p90<10ms,lost<1%", "--find-width", "10%",
@@ -193,7 +201,7 @@ def check_steps(s):
 
 
 LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, a_queue_grows_before_anything_is_late,
-        out_of_time_the_bounds_so_far_are_confirmed, the_capacity_of_a_queue)
+        out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time, the_capacity_of_a_queue)
 
 for case in (nothing_fails, nothing_is_fast, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
              threads_keep_what_they_hold, *(() if "--ends" in sys.argv else LONG)):

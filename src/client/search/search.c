@@ -137,7 +137,8 @@ static bool next_recovery(struct search *s, uint64_t elapsed_ns, struct search_o
 {
     const uint64_t time_ns = s->config.time_ns;
     const uint64_t over_ns = time_ns / 20 < MOST_OVERLOAD_NS ? time_ns / 20 : MOST_OVERLOAD_NS;
-    const uint64_t left_ns = time_ns > elapsed_ns ? time_ns - elapsed_ns : 0;
+    const uint64_t begin_ns = elapsed_ns + s->config.overhead_ns;
+    const uint64_t left_ns = time_ns > begin_ns ? time_ns - begin_ns : 0;
     double lower, upper;
 
     search_bounds(s, &lower, &upper);

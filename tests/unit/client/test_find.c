@@ -81,16 +81,13 @@ static void an_overload_without_a_recovery_is_ended_and_drained(void **state)
     assert_false(f.search.recovery_known);
 }
 
-/* No query is due in it. */
-static void a_recovery_whose_last_window_is_void_is_unknown(void **state)
+/* Goes on after the overload until the search is over.  No query is due any more. */
+static void recover(uint64_t begin_ns, uint64_t now_ns)
 {
     static struct hist totals[CLIENT_N_QUERY_METRICS];
     static struct batch_means batches[CLIENT_N_QUERY_METRICS];
-    const uint64_t begin_ns = clock_now_ns();
-    uint64_t now_ns = begin_ns + 8 * S;
     int n_looks = 0;
 
-    (void)state;
     overload(begin_ns);
     assert_int_equal(
         client_intervals_init(&intervals, &no_workers, NULL, totals, batches, begin_ns), 0);
@@ -101,11 +98,30 @@ static void a_recovery_whose_last_window_is_void_is_unknown(void **state)
     assert_true(n_looks < 100);
     assert_int_equal(f.order.step, SEARCH_RECOVER);
     assert_int_equal(f.search.status, SEARCH_FOUND);
-    assert_false(f.search.recovery_known);
     client_find_free(&f);
     client_intervals_free(&intervals);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_free(&totals[m]);
+}
+
+static void a_recovery_whose_last_window_is_void_is_unknown(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    recover(begin_ns, begin_ns + 8 * S);
+    assert_false(f.search.recovery_known);
+}
+
+/* 3.5 s are left, so two windows of 1 s follow the first. */
+static void no_window_of_a_recovery_exceeds_the_time_left(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    recover(begin_ns, begin_ns + 13 * S / 2);
+    assert_int_equal(f.order.duration_ns, 7 * S / 2);
+    assert_int_equal(f.measure_ns - f.trial_ns, 2 * S);
 }
 
 int main(void)
@@ -113,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_overload_without_a_recovery_is_ended_and_drained),
         cmocka_unit_test(a_recovery_whose_last_window_is_void_is_unknown),
+        cmocka_unit_test(no_window_of_a_recovery_exceeds_the_time_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
