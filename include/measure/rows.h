@@ -33,13 +33,16 @@ struct rows_options {
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum rows_when_full */
     /* One query in this many has rows, >= 1.  It has both rows or none, and the same queries are
-     * selected in every run, by a hash of connection and id. */
+     * selected in every run of an open loop, by a hash of connection, id and time due. */
     uint64_t one_in;
     const atomic_bool *hurry; /* NULL, or a flag that shortens the patience to ROWS_HURRY_NS */
 };
 
 /* Writes the header and starts the writer thread.  Returns NULL with errno on failure. */
 struct rows *rows_open(const struct rows_options *options);
+
+/* Before the first row: the schedule begins at begin_ns, from which one_in counts the time due. */
+void rows_begin(struct rows *s, uint64_t begin_ns);
 
 /* Called by worker `ring` only.  A row that does not fit is dropped and counted, or waits for room.
  */

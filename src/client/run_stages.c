@@ -46,6 +46,8 @@ static void start_load(struct client_run_state *r, uint64_t begin_ns)
     client_steer_begin(&r->steer, r->begin_ns, r->end_ns);
     if (r->settings->sweep != NULL)
         client_sweep_begin(r->settings->sweep, r->begin_ns);
+    if (config->rows != NULL)
+        rows_begin(config->rows, r->begin_ns);
     client_workers_post(&r->workers, CLIENT_START, r->begin_ns);
     notify(NOTIFY_READY);
 }

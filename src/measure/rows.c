@@ -35,6 +35,7 @@ struct ring {
 struct rows {
     struct rows_options o;
     struct ring *rings;
+    uint64_t begin_ns; /* of the schedule */
     _Atomic bool may_wait;
     size_t most_per_write;
     pthread_t thread;
@@ -257,14 +258,27 @@ struct rows *rows_open(const struct rows_options *options)
     return NULL;
 }
 
-/* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart. */
-static bool is_selected(const struct rows_record *record, uint64_t one_in)
+void rows_begin(struct rows *s, uint64_t begin_ns)
 {
-    uint64_t z = (uint64_t)record->connection << 16 | record->id;
+    s->begin_ns = begin_ns;
+}
+
+/* Both rows of a query have it. */
+static uint64_t due_ns(const struct rows_record *record)
+{
+    return record->time_ns - record->lag_ns - (record->type == 'A' ? record->span_ns : 0);
+}
+
+/* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart.  The time due tells
+ * connections of a slot from each other, each of which uses the same ids. */
+static bool is_selected(const struct rows *s, const struct rows_record *record)
+{
+    uint64_t z = ((uint64_t)record->connection << 16 | record->id) +
+                 0x9e3779b97f4a7c15ull * (due_ns(record) - s->begin_ns + 1);
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return (z ^ z >> 31) % one_in == 0;
+    return (z ^ z >> 31) % s->o.one_in == 0;
 }
 
 static bool has_room(const struct rows *s, const struct ring *r, uint32_t head)
@@ -290,7 +304,7 @@ void rows_push(struct rows *s, uint32_t ring, const struct rows_record *record)
     const uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     const int kind = kind_of((char)record->type);
 
-    if (s->o.one_in > 1 && !is_selected(record, s->o.one_in)) {
+    if (s->o.one_in > 1 && !is_selected(s, record)) {
         r->left_out[kind]++;
         return;
     }

@@ -175,7 +175,7 @@ def test_signals_after_the_run_do_not_cost_the_report():
 def test_sampled_rows_have_whole_queries_and_the_others_are_counted():
     with Server() as server:
         runs = [run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "-R", "--sample", share,
-                           "127.0.0.1") for share in ("1/10", "1/1")]
+                           "127.0.0.1") for share in ("1/10", "1/1", "1/10")]
     for r in runs:
         check_conservation(r)
         output, q = r.json["output"], r.json["queries"]
@@ -183,13 +183,21 @@ def test_sampled_rows_have_whole_queries_and_the_others_are_counted():
         check_equal(output["rows"] + output["left_out_rows"], q["sent"] + q["answered"], "all rows")
         for kind, n in (("Q", q["sent"]), ("A", q["answered"])):
             check(any(row["type"] == kind for row in r.rows()), f"{kind} rows of {n}")
-    sample, everything = ([(row["connection_id"], row["query_id"]) for row in r.rows()
-                           if row["type"] == kind] for r, kind in ((runs[0], "Q"), (runs[1], "Q")))
+    sample, everything, again = ([(row["connection_id"], row["query_id"]) for row in r.rows() if row["type"] == "Q"] for r in runs)
     answers = [(row["connection_id"], row["query_id"]) for row in runs[0].rows() if row["type"] == "A"]
     check_equal(sorted(sample), sorted(answers), "the queries of the answers")
     check_between(len(sample) / len(everything), 0.08, 0.12, "share of the queries")
-    check(set(sample) <= set(everything), "the same seed: the same queries")
+    check_equal(sorted(sample), sorted(again), "the same seed: the same queries")
     check_equal(runs[1].json["output"]["left_out_rows"], 0, "the control leaves nothing out")
+
+
+def test_sample_is_as_large_if_each_connection_has_one_query():
+    with Server() as server:
+        r = run_client("-p", server.port, "-c", 5, "-r", 1000, "-t", 2, "--queries-per-conn", 1, "-R", "--sample", "1/10", "127.0.0.1")
+    check_conservation(r)
+    slots = [row["connection_id"] for row in r.rows() if row["type"] == "Q"]
+    check_between(len(slots) / r.json["queries"]["sent"], 0.06, 0.14, "share of the queries")
+    check_equal(len(set(slots)), 5, "slots with rows")
 
 
 if __name__ == "__main__":

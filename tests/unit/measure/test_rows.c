@@ -140,31 +140,86 @@ static void a_slow_reader_gets_the_rows_of_all_rings_in_turn(void **state)
     assert_int_equal(close(ends[0]), 0);
 }
 
-/* Selects both rows of a query or none, by a hash: about one in ten, and counts the others. */
-static void a_sample_has_both_rows_of_a_query_or_none(void **state)
+enum { QUERIES = 10000, ONE_IN = 10 };
+
+/* The rows of a query in a schedule that begins at begin_ns, with a lag and an answer. */
+static void push_query(struct rows *s, uint64_t begin_ns, uint32_t i, uint32_t connection,
+                       uint16_t id)
 {
-    enum { QUERIES = 10000, ONE_IN = 10 };
-    FILE *file = tmpfile();
+    const uint64_t due_ns = begin_ns + 1000003ull * i;
+    const struct rows_record question = {.time_ns = due_ns + i % 7,
+                                         .lag_ns = i % 7,
+                                         .span_ns = i, /* its gap */
+                                         .connection = connection,
+                                         .id = id,
+                                         .type = 'Q'};
+    struct rows_record answer = question;
+
+    answer.span_ns = 5000 + i;
+    answer.time_ns += answer.span_ns;
+    answer.type = 'A';
+    rows_push(s, 0, &question);
+    rows_push(s, 0, &answer);
+}
+
+/* Writes about one query in ten to the file, and counts the others.  Each query is the first of a
+ * new connection in one of the slots, or the next of its connection. */
+static void write_sample(FILE *file, uint64_t begin_ns, uint32_t n_slots, bool is_first)
+{
     struct rows_result result;
-    struct rows *s;
+    struct rows *s = open_rows(fileno(file), 1, 32768, ROWS_DROP, ONE_IN);
 
-    (void)state;
-    assert_non_null(file);
-    s = open_rows(fileno(file), 1, 32768, ROWS_DROP, ONE_IN);
     assert_non_null(s);
-    for (uint32_t i = 0; i < 2 * QUERIES; i++) {
-        const struct rows_record sample = {
-            .connection = i / 2 % 100, .id = (uint16_t)(i / 200), .type = i % 2 == 0 ? 'Q' : 'A'};
-
-        rows_push(s, 0, &sample);
-    }
+    rows_begin(s, begin_ns);
+    for (uint32_t i = 0; i < QUERIES; i++)
+        push_query(s, begin_ns, i, i % n_slots, (uint16_t)(is_first ? 0 : i / n_slots));
     rows_close(s, &result);
     assert_in_range(result.written[0], QUERIES / ONE_IN * 8 / 10, QUERIES / ONE_IN * 12 / 10);
     for (int kind = 0; kind < 2; kind++) {
         assert_int_equal(result.written[kind], result.written[0]);
         assert_int_equal(result.written[kind] + result.left_out[kind], QUERIES);
     }
+}
+
+static void a_sample_has_both_rows_of_a_query_or_none(void **state)
+{
+    static const uint32_t n_slots[] = {1, 20, 100};
+    FILE *file = tmpfile();
+
+    (void)state;
+    assert_non_null(file);
+    for (size_t k = 0; k < N_OF(n_slots); k++) {
+        write_sample(file, OFFSET_NS, n_slots[k], false);
+        write_sample(file, OFFSET_NS, n_slots[k], true);
+    }
     assert_int_equal(fclose(file), 0);
+}
+
+/* Reads a row behind its time. */
+static void read_row(FILE *file, char row[ROWS_LINE_BYTES])
+{
+    assert_non_null(fgets(row, ROWS_LINE_BYTES, file));
+    assert_int_equal(fscanf(file, "%*c,%*[0-9.],"), 0);
+}
+
+static void a_sample_has_the_same_queries_whenever_the_schedule_begins(void **state)
+{
+    FILE *files[] = {tmpfile(), tmpfile()};
+    char rows[2][ROWS_LINE_BYTES];
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        assert_non_null(files[k]);
+        write_sample(files[k], 12345000ull + 777000u * k, 20, true);
+        assert_int_equal(fseek(files[k], 0, SEEK_SET), 0);
+    }
+    for (unsigned n = 0; n < QUERIES / ONE_IN; n++) {
+        for (unsigned k = 0; k < 2; k++)
+            read_row(files[k], rows[k]);
+        assert_string_equal(rows[0], rows[1]);
+    }
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(fclose(files[k]), 0);
 }
 
 int main(void)
@@ -174,6 +229,7 @@ int main(void)
         cmocka_unit_test(workers_push_at_the_same_time_as_the_writer_takes),
         cmocka_unit_test(a_slow_reader_gets_the_rows_of_all_rings_in_turn),
         cmocka_unit_test(a_sample_has_both_rows_of_a_query_or_none),
+        cmocka_unit_test(a_sample_has_the_same_queries_whenever_the_schedule_begins),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
