@@ -73,6 +73,14 @@ def test_stall_of_the_client_shows_in_the_percentiles_it_reaches():
 
 @measures_time
 @plain_build_only
+def test_stall_of_the_client_shows_also_if_queries_then_wait_for_a_connection():
+    r = run_frozen("client", "--on-demand", "--idle-close", "5ms")
+    check_reaches(r, "p99")
+    check_equal(r.code, 3, "exit code")
+
+
+@measures_time
+@plain_build_only
 def test_stolen_time_shows_in_the_percentiles_it_reaches():
     """Both ends stand still together, as when another guest takes the CPUs."""
     check_reaches(run_frozen("both"), "p99")

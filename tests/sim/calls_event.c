@@ -103,7 +103,7 @@ static int wait_for(int epoll_fd, struct epoll_event *events, int most, int64_t 
     int n;
 
     call_begin();
-    ledger_on_turn();
+    ledger_on_wait();
     refusal_check(epoll_fd);
     if (timeout_ns == 0)
         fiber_yield();

@@ -11,6 +11,7 @@
 #include "ledger_push.h"
 #include "ledger_turn.h"
 #include "ledger_values.h"
+#include "memory.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"
@@ -19,6 +20,17 @@
 
 static uint64_t timeout_ns;
 static bool has_ids, resets;
+
+/* What the clock told a worker when it last woke but one, and last, before it queued a query, by
+ * slot.  Grows. */
+struct queued {
+    uint64_t woke_ns, last_ns;
+};
+
+static struct queued_list {
+    struct queued *all;
+    uint32_t room;
+} queued[FIBER_MOST];
 
 void ledger_begin(const struct client_config *config)
 {
@@ -87,7 +99,35 @@ static void check_use(struct tcp *t, uint8_t class)
         t->fd, t->ledger.n_sent, most);
 }
 
-void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns)
+void ledger_on_queued(uint32_t slot)
+{
+    struct queued_list *list = &queued[fiber_current()];
+
+    if (slot >= list->room) {
+        list->room = 2 * (slot + 512);
+        list->all = memory_own(list->all, list->room * sizeof *list->all);
+    }
+    list->all[slot] = (struct queued){.woke_ns = ledger_turn()->woke_before_ns,
+                                      .last_ns = fiber_clock_ns[fiber_current()]};
+}
+
+static uint64_t late_us(const struct inflight_query *q, uint64_t at_ns)
+{
+    return at_ns > q->intended_ns ? (at_ns - q->intended_ns) / 1000 : 0;
+}
+
+/* How late it was queued, by a time that the clock has told since the worker woke, or just before.
+ */
+static void check_lateness(const struct tcp *t, const struct inflight_query *q, uint32_t slot)
+{
+    const struct queued *at = &queued[fiber_current()].all[slot];
+
+    LAW(q->late_us >= late_us(q, at->woke_ns) && q->late_us <= late_us(q, at->last_ns),
+        "fd %d id %u: queued %u us late, not %" PRIu64 " to %" PRIu64, t->fd, q->id, q->late_us,
+        late_us(q, at->woke_ns), late_us(q, at->last_ns));
+}
+
+void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint32_t slot, uint64_t sent_ns)
 {
     struct tcp *t = tcp_at(i);
     struct ledger_entry *entry;
@@ -107,6 +147,8 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns
     entry->class = q->tag & CLIENT_QUERY_CLASS;
     entry->intended_ns = q->intended_ns;
     entry->sent_ns = sent_ns;
+    entry->late_us = q->late_us;
+    check_lateness(t, q, slot);
     entry->on_wire = is_on_wire(i, q->id);
     entry->is_begun = t->is_secure && q->state != INFLIGHT_WAITING;
     LAW(entry->on_wire || t->was_full || t->tls.has_lost_record,

@@ -45,6 +45,9 @@ void ledger_on_clock(uint64_t now_ns);
 /* The running fiber has dealt with what it received. */
 void ledger_on_turn(void);
 
+/* Likewise, and waits. */
+void ledger_on_wait(void);
+
 /* Likewise; it may have written queries of connection i that it has not counted yet, and writes
  * more. */
 void ledger_on_write(uint32_t i);
@@ -60,8 +63,11 @@ void ledger_on_close(uint32_t i);
 
 struct inflight_query;
 
-/* It was sent at this time. */
-void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint64_t sent_ns);
+/* The running fiber queues one, in this slot; not yet of a connection. */
+void ledger_on_queued(uint32_t slot);
+
+/* It, of this slot, was sent at this time. */
+void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint32_t slot, uint64_t sent_ns);
 
 /* What was received last answers it. */
 void ledger_on_answered(uint32_t i, const struct inflight_query *q);

@@ -90,6 +90,8 @@ void ledger_on_clock(uint64_t now_ns)
     struct ledger_turn *now = ledger_turn();
 
     fiber_clock_ns[fiber_current()] = now_ns;
+    if (now->woke_ns == 0)
+        now->woke_ns = now_ns;
     if (now->tcp_name == 0 || now->stamp_ns != 0)
         return;
     if (now->n_clocks-- > 0)
@@ -149,6 +151,16 @@ void ledger_on_turn(void)
     ledger_turn_end(now);
 }
 
+void ledger_on_wait(void)
+{
+    struct ledger_turn *now = ledger_turn();
+
+    ledger_on_turn();
+    if (now->woke_ns != 0)
+        now->woke_before_ns = now->woke_ns;
+    now->woke_ns = 0;
+}
+
 void ledger_on_write(uint32_t i)
 {
     const struct ledger_turn *now = ledger_turn();
@@ -161,7 +173,8 @@ void ledger_on_write(uint32_t i)
 static void add_parts(const struct ledger_turn *now, const struct ledger_entry *entry,
                       bool was_blocked)
 {
-    const uint64_t lag_ns = was_blocked ? 0 : entry->sent_ns - entry->intended_ns;
+    const uint64_t lag_ns =
+        was_blocked ? entry->late_us * 1000 : entry->sent_ns - entry->intended_ns;
     const uint64_t arrived_ns = now->arrived_ns;
     const bool is_known = arrived_ns > entry->sent_ns && arrived_ns < now->stamp_ns;
 

@@ -41,6 +41,10 @@ void __real_client_query_lost(struct client_queries *qs, struct client_conn *c,
                               struct outcome outcome);
 void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
                               struct outcome outcome);
+uint32_t __real_inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t connection,
+                               uint64_t intended_ns, uint8_t tag);
+uint32_t __wrap_inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t connection,
+                               uint64_t intended_ns, uint8_t tag);
 void __real_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
 void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot);
 void __real_inflight_mark_written(struct inflight *t, struct inflight_list *list);
@@ -50,7 +54,8 @@ void __wrap_inflight_expire(struct inflight *t, struct inflight_list *list, uint
 
 void __wrap_client_query_sent(struct client_queries *qs, struct inflight_query *q, uint64_t sent_ns)
 {
-    ledger_on_sent(tcp_of(&qs->transport->conns[q->connection]), q, sent_ns);
+    ledger_on_sent(tcp_of(&qs->transport->conns[q->connection]), q,
+                   (uint32_t)(q - qs->inflight.slots), sent_ns);
     __real_client_query_sent(qs, q, sent_ns);
 }
 
@@ -65,6 +70,16 @@ void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
     if (descriptor_of(event_get_fd(&c->event)) != NULL)
         ledger_on_lost(tcp_of(c), n_waiting);
     __real_client_query_lost(qs, c, outcome);
+}
+
+uint32_t __wrap_inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t connection,
+                               uint64_t intended_ns, uint8_t tag)
+{
+    const uint32_t slot = __real_inflight_queue(t, list, connection, intended_ns, tag);
+
+    if (slot != INFLIGHT_NONE)
+        ledger_on_queued(slot);
+    return slot;
 }
 
 void __wrap_inflight_answered(struct inflight *t, struct inflight_list *list, uint32_t slot)

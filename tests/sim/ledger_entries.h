@@ -15,6 +15,7 @@ enum ledger_state { LEDGER_FREE, LEDGER_IN_FLIGHT, LEDGER_OWED };
 
 struct ledger_entry {
     uint64_t intended_ns, sent_ns;
+    uint64_t late_us; /* when it was queued */
     uint32_t tcp, serial;
     uint32_t previous, next; /* of the connection */
     uint16_t id;

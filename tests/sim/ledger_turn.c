@@ -17,7 +17,7 @@ static void empty(struct ledger_ids *ids)
 void ledger_turns_begin(void)
 {
     for (int i = 0; i < FIBER_MOST; i++) {
-        turns[i].tcp_name = turns[i].wire_name = 0;
+        turns[i].woke_ns = turns[i].woke_before_ns = turns[i].tcp_name = turns[i].wire_name = 0;
         turns[i].is_held = false;
         empty(&turns[i].answers);
         empty(&turns[i].wire);

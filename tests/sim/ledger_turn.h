@@ -16,6 +16,8 @@ struct ledger_ids {
 };
 
 struct ledger_turn {
+    uint64_t woke_ns;          /* what the clock first told since it waited; 0: not looked yet */
+    uint64_t woke_before_ns;   /* likewise, before that */
     uint64_t tcp_name;         /* connection of the answers (tcp_name()); 0: none */
     uint64_t stamp_ns;         /* when they were received; 0: it has not yet looked at the clock */
     uint64_t arrived_ns;       /* when the kernel had them; 0: not known */

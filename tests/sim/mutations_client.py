@@ -23,6 +23,16 @@ MUTATIONS = {
         "pass_all(c, (unsigned)n);",
         "pass_all(c, 1);",
     ),
+    "waiting_for_a_connection_hides_the_own_delay": (
+        "src/client/worker/answer.c",
+        "(uint64_t)q->late_us * 1000",
+        "0",
+    ),
+    "own_delay_begins_when_the_query_is_to_be_sent": (
+        "src/client/worker/dispatch.c",
+        "const uint64_t now_ns = d->span->now_ns;",
+        "const uint64_t now_ns = query->intended_ns;",
+    ),
     "net_counts_the_send_lag": (
         "src/client/worker/answer.c",
         "arrived_ns > q->sent_ns ? arrived_ns - q->sent_ns : 0);",

@@ -5,15 +5,15 @@
 #include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 
-/* This host's part of the response time.  Excludes waiting for an id, because the server holds all
- * ids of the connection, and for a connection. */
+/* This host's part of the response time.  Once a query is queued, excludes waiting for an id,
+ * because the server holds all ids of the connection, and for a connection. */
 static uint64_t own_delay_ns(const struct client_transport *t, const struct inflight_query *q,
                              uint64_t received_ns)
 {
     const uint64_t arrived_ns = t->arrived_ns;
     const uint64_t lag_ns =
         t->config->conn_per_query ? client_arrival_lag_ns(&t->conns[q->connection])
-        : q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? 0
+        : q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? (uint64_t)q->late_us * 1000
                                                                 : q->sent_ns - q->intended_ns;
     const bool is_known = arrived_ns > q->sent_ns && arrived_ns < received_ns;
 

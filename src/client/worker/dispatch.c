@@ -32,14 +32,23 @@ void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals
     client_due_start(d->due, takes_arrivals, start_ns);
 }
 
+static uint32_t to_us(uint64_t ns)
+{
+    const uint64_t us = ns / 1000;
+
+    return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
 /* Completes a query that has been queued. */
 static void describe(struct client_dispatch *d, uint32_t slot,
                      const struct client_batch_query *query)
 {
     struct inflight_query *q = inflight_at(&d->queries->inflight, slot);
+    const uint64_t now_ns = d->span->now_ns;
 
     q->query_offset = query->query_offset;
     q->gap_us = query->gap_us;
+    q->late_us = now_ns > query->intended_ns ? to_us(now_ns - query->intended_ns) : 0;
 }
 
 /* Queues a query on its connection.  Returns whether there was room. */
@@ -186,13 +195,6 @@ static bool may_queue_later(const struct client_config *config)
            config->queries_per_conn == 0;
 }
 
-static uint32_t gap_us(const struct client_dispatch *d, uint64_t intended_ns)
-{
-    const uint64_t us = (intended_ns - d->previous_intended_ns) / 1000;
-
-    return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
-}
-
 /* Takes the next query that is due from the schedule, and selects its connection.  Returns whether
  * there is something to be queued. */
 static bool take_due(struct client_dispatch *d, uint64_t intended_ns,
@@ -209,7 +211,7 @@ static bool take_due(struct client_dispatch *d, uint64_t intended_ns,
     if (closed && chosen == CLIENT_CONN_NONE)
         return false;
     query->intended_ns = intended_ns;
-    query->gap_us = gap_us(d, intended_ns);
+    query->gap_us = to_us(intended_ns - d->previous_intended_ns);
     query->tag = class;
     d->previous_intended_ns = intended_ns;
     class_index = has_classes ? t->conns[chosen - t->first_conn].class_index : 0;
@@ -271,7 +273,7 @@ void client_dispatch_proof(struct client_dispatch *d, struct client_conn *c)
     client_figures_count_query(f, TALLY_PROBE, c->class_index, TALLY_OF(scheduled));
     d->span->now_ns = clock_now_ns();
     query.intended_ns = d->span->now_ns;
-    query.gap_us = gap_us(d, query.intended_ns);
+    query.gap_us = to_us(query.intended_ns - d->previous_intended_ns);
     if (!queue(d, &query)) {
         client_figures_count_query(f, TALLY_PROBE, c->class_index, TALLY_OF(unsent));
         client_conn_close(c, (struct outcome){PHASE_SEND, REASON_MEMORY}, 0);

@@ -342,6 +342,10 @@ void ledger_on_turn(void)
 {
 }
 
+void ledger_on_wait(void)
+{
+}
+
 void ledger_on_write(uint32_t i)
 {
     (void)i;

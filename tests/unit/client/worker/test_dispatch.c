@@ -46,6 +46,24 @@ static void due_queries_are_queued_with_their_intended_time(void **state)
     assert_int_equal(n_queued_on(0), 2);
 }
 
+/* Those that are queued early, to be sent when they are due, are not late. */
+static void a_query_knows_how_late_it_was_queued(void **state)
+{
+    (void)state;
+    start(1, 10);
+    span.now_ns = START + 30 * MS;
+    client_dispatch_due(&dispatch, START);
+    assert_int_equal(inflight_at(&queries.inflight, conns[0].queries.tail)->late_us, 30000);
+    span.now_ns = START + 90 * MS;
+    client_dispatch_due(&dispatch, START + 100 * MS);
+    assert_int_equal(n_queued_on(0), 2);
+    assert_int_equal(inflight_at(&queries.inflight, conns[0].queries.tail)->late_us, 0);
+    span.now_ns = START + 5000 * 1000 * MS;
+    client_dispatch_due(&dispatch, START + 200 * MS);
+    assert_int_equal(n_queued_on(0), 3);
+    assert_int_equal(inflight_at(&queries.inflight, conns[0].queries.tail)->late_us, UINT32_MAX);
+}
+
 /* The connection that was queued has ended, and another one is opening in its slot. */
 static void nothing_is_sent_on_a_connection_that_is_opening(void **state)
 {
@@ -241,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(due_queries_are_queued_with_their_intended_time, stop_dispatch),
+        cmocka_unit_test_teardown(a_query_knows_how_late_it_was_queued, stop_dispatch),
         cmocka_unit_test(nothing_is_sent_on_a_connection_that_is_opening),
         cmocka_unit_test_teardown(warm_up_and_measurement_are_counted_apart, stop_dispatch),
         cmocka_unit_test_teardown(queries_of_an_unusable_connection_move_to_others, stop_dispatch),
