@@ -88,6 +88,14 @@ void worker_add_timer(struct event *timer, const struct timeval *wait);
 /* Likewise, at an absolute time (CLOCK_MONOTONIC). */
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 
+/* Sockets that are ready all the time put a timer off for this long. */
+#define WORKER_MOST_PUT_OFF_S 1
+
+/* For a timer whose work depends on what the sockets hold: this thread may be late.  Called by the
+ * callback of the timer and of `idle`, an event of WORKER_PRIORITY_IDLE: returns false and, when no
+ * socket is ready, has it called again and returns true. */
+bool worker_has_read(struct event *timer, struct event *idle);
+
 /* Adds the event of a socket; the timeout may be NULL.  Returns 0, or ENOSPC where epoll_ctl(2)
  * fails because of fs.epoll.max_user_watches, or ENOMEM. */
 int worker_watch(struct event *event, const struct timeval *timeout);

@@ -249,6 +249,21 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)
     worker_add_timer(timer, &wait);
 }
 
+bool worker_has_read(struct event *timer, struct event *idle)
+{
+    static const struct timeval most = {.tv_sec = WORKER_MOST_PUT_OFF_S};
+    const bool is_put_off =
+        event_pending(timer, EV_TIMEOUT, NULL) || event_pending(idle, EV_TIMEOUT, NULL);
+
+    event_del(timer);
+    event_del(idle);
+    if (!is_put_off) {
+        event_active(idle, EV_TIMEOUT, 0);
+        worker_add_timer(timer, &most);
+    }
+    return is_put_off;
+}
+
 void worker_finish(struct worker *w)
 {
     w->finished = true;

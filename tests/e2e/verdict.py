@@ -81,6 +81,30 @@ def test_stall_of_the_client_shows_also_if_queries_then_wait_for_a_connection():
 
 @measures_time
 @plain_build_only
+def test_answers_that_arrive_in_time_are_answers_however_late_the_client_reads_them():
+    """Each answer takes 30 ms; then the client stands still for longer than its timeout."""
+    for on_timeout in ("keep", "close"):
+        faulty = FaultServer("--delay-every", 1, "--delay-ms", 30)
+        client = Client("-p", faulty.port, "-c", 40, "-i", "10ms", "--loop", "closed", "-t", 2, "--timeout", "300ms",
+                        "--on-timeout", on_timeout, "--require", "max", "--assert", "p99<250ms,lost<1%", "--kernel-ts",
+                        "--stats-interval", "200ms", "127.0.0.1")
+        wait_until_running(client)
+        suspend(client.process)
+        time.sleep(0.6)
+        client.process.send_signal(signal.SIGCONT)
+        r = client.wait()
+        faulty.stop()
+        check_conservation(r)
+        q = r.json["queries"]
+        check(r.json["latency_ns"]["own"]["max"] > 0.5e9, describe(r))
+        with stall_may_spoil():
+            check_equal((q["timeout"], q["late"], q["answered"]), (0, 0, q["sent"]), "timeouts, late answers, answers")
+            check_equal(r.code, 3, "exit code")
+            check("host-noise" in r.json["reasons"], describe(r))
+
+
+@measures_time
+@plain_build_only
 def test_stolen_time_shows_in_the_percentiles_it_reaches():
     """Both ends stand still together, as when another guest takes the CPUs."""
     check_reaches(run_frozen("both"), "p99")

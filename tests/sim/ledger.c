@@ -202,6 +202,7 @@ void ledger_on_expired(uint32_t i, const struct inflight_query *q)
     }
     LAW(entry->on_wire || t->was_full, "fd %d id %u: never written", t->fd, q->id);
     entry->state = LEDGER_OWED;
+    entry->expired_ns = fiber_clock_ns[fiber_current()];
 }
 
 void ledger_on_lost(uint32_t i, uint32_t n_waiting)

@@ -21,6 +21,9 @@
 /* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
 enum { CLOCKS_OF_CONVERSION = 4 };
 
+/* Sockets that are ready all the time put a timeout off for this long. */
+#define MOST_PUT_OFF_NS 1000000000ull
+
 static uint64_t timeout_ns;
 static bool has_ids;
 
@@ -114,6 +117,26 @@ static void count_stray(const struct ledger_turn *now, const struct tcp *t, uint
         ledger_sums.n_duplicate++;
 }
 
+/* When an answer arrived; if that is not known, when it was read. */
+static uint64_t arrival_ns(const struct ledger_turn *now, const struct ledger_entry *entry)
+{
+    const uint64_t arrived_ns = now->arrived_ns;
+
+    return arrived_ns > entry->sent_ns && arrived_ns < now->stamp_ns ? arrived_ns : now->stamp_ns;
+}
+
+/* An answer that arrived in time must have been read before its query was given up, unless others
+ * kept the product from it. */
+static void check_late(const struct ledger_turn *now, const struct tcp *t,
+                       const struct ledger_entry *entry)
+{
+    const uint64_t due_ns = entry->sent_ns + timeout_ns;
+
+    LAW(arrival_ns(now, entry) >= due_ns || entry->expired_ns >= due_ns + MOST_PUT_OFF_NS,
+        "fd %d id %u: given up, but answered in time, after %" PRIu64 " ns", t->fd, entry->id,
+        arrival_ns(now, entry) - entry->sent_ns);
+}
+
 /* An answer that the product has not credited to a query. */
 static void pass_answer(const struct ledger_turn *now, uint32_t i, uint16_t id)
 {
@@ -128,6 +151,7 @@ static void pass_answer(const struct ledger_turn *now, uint32_t i, uint16_t id)
         t->fd, id, now->stamp_ns - ledger_entry_at(e)->sent_ns,
         now->stamp_ns - ledger_entry_at(e)->sent_ns < timeout_ns ? "but not credited"
                                                                  : "too late, but not given up");
+    check_late(now, t, ledger_entry_at(e));
     ledger_entry_end_by_answer(e);
     ledger_sums.n_late++;
 }
@@ -176,12 +200,11 @@ static void add_parts(const struct ledger_turn *now, const struct ledger_entry *
     const uint64_t lag_ns =
         was_blocked ? entry->late_us * 1000 : entry->sent_ns - entry->intended_ns;
     const uint64_t arrived_ns = now->arrived_ns;
-    const bool is_known = arrived_ns > entry->sent_ns && arrived_ns < now->stamp_ns;
 
     if (arrived_ns != 0)
         ledger_values_add(CLIENT_NET,
                           arrived_ns > entry->sent_ns ? arrived_ns - entry->sent_ns : 0);
-    ledger_values_add(CLIENT_OWN, lag_ns + (is_known ? now->stamp_ns - arrived_ns : 0));
+    ledger_values_add(CLIENT_OWN, lag_ns + now->stamp_ns - arrival_ns(now, entry));
 }
 
 void ledger_on_answered(uint32_t i, const struct inflight_query *q)
@@ -206,8 +229,8 @@ void ledger_on_answered(uint32_t i, const struct inflight_query *q)
     LAW(entry->state == LEDGER_IN_FLIGHT && entry->class == (q->tag & CLIENT_QUERY_CLASS) &&
             entry->intended_ns == q->intended_ns && entry->sent_ns == q->sent_ns,
         "fd %d id %u: an answer is credited to another query", t->fd, q->id);
-    LAW(now->stamp_ns - entry->sent_ns < timeout_ns, "fd %d id %u: credited after its timeout",
-        t->fd, q->id);
+    LAW(arrival_ns(now, entry) - entry->sent_ns < timeout_ns,
+        "fd %d id %u: credited after its timeout", t->fd, q->id);
     ledger_sums_count(t, entry, LEDGER_OF(answered));
     if (entry->class == TALLY_MEASURED) {
         const uint32_t k = classes_of(t);

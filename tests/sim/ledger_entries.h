@@ -15,7 +15,8 @@ enum ledger_state { LEDGER_FREE, LEDGER_IN_FLIGHT, LEDGER_OWED };
 
 struct ledger_entry {
     uint64_t intended_ns, sent_ns;
-    uint64_t late_us; /* when it was queued */
+    uint64_t late_us;    /* when it was queued */
+    uint64_t expired_ns; /* when it was given up */
     uint32_t tcp, serial;
     uint32_t previous, next; /* of the connection */
     uint16_t id;

@@ -48,15 +48,25 @@ MUTATIONS = {
         "    event_del(&c->event);\n    stop_awaiting(s, sub);",
         "    stop_awaiting(s, sub);",
     ),
-    "expires_1_us_early": (
+    "expires_1_ms_early": (
         "src/client/worker/query.c",
-        "inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns)",
-        "inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns + 1000)",
+        "inflight_at(t, slot)->sent_ns + timeout_ns <= until_ns)",
+        "inflight_at(t, slot)->sent_ns + timeout_ns <= until_ns + 1000000)",
     ),
     "credited_at_the_timeout": (
         "src/client/worker/answer.c",
-        "->sent_ns >= qs->transport->config->timeout_ns;",
-        "->sent_ns > qs->transport->config->timeout_ns;",
+        "- sent_ns >= t->config->timeout_ns;",
+        "- sent_ns > t->config->timeout_ns;",
+    ),
+    "late_if_it_is_read_late": (
+        "src/client/worker/answer.c",
+        "return arrival_ns(t, sent_ns, received_ns) - sent_ns",
+        "return received_ns - sent_ns",
+    ),
+    "given_up_before_the_sockets_are_read": (
+        "src/client/worker/query.c",
+        "        qs->overdue_ns = clock_now_ns();",
+        "        expire_oldest(qs, qs->overdue_ns = clock_now_ns(), UINT32_MAX);",
     ),
     "mailbox_loses_messages": (
         "src/net/worker.c",

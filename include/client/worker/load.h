@@ -54,6 +54,7 @@ struct client_load {
     bool has_read;            /* a socket was read since the last busy-wait */
     uint64_t after_read_ns;   /* span->now_ns after the last callback of a socket */
     struct event drain_event; /* end of the drain */
+    struct event read_event;  /* then: nothing left to read */
     uint64_t drain_end_ns;
     bool draining;
 };

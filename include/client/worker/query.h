@@ -25,6 +25,8 @@ struct client_queries {
     struct client_idle *idle; /* used with connections on demand only */
     struct inflight inflight;
     struct event expiry_event; /* the oldest query's timeout */
+    struct event read_event;   /* when it is over: nothing left to read */
+    uint64_t overdue_ns;       /* queries that timed out by then are given up then */
 };
 
 /* inflight_query.tag: the tally class, whether the query was counted as blocked, and whether it
@@ -69,8 +71,8 @@ void client_query_unanswered(struct client_queries *qs, uint32_t class_index, bo
 /* Gives up a query that timed out.  May close its connection. */
 void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_ns);
 
-/* Gives up all queries that timed out. */
-void client_query_expire_due(struct client_queries *qs);
+/* Gives up all queries that timed out by until_ns. */
+void client_query_expire_due(struct client_queries *qs, uint64_t until_ns);
 
 /* Sets the timer, unless it is set. */
 void client_query_arm_expiry(struct client_queries *qs);

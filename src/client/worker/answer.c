@@ -5,19 +5,25 @@
 #include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 
+/* When the answer to a query arrived, as far as is known. */
+static uint64_t arrival_ns(const struct client_transport *t, uint64_t sent_ns, uint64_t received_ns)
+{
+    const bool is_known = t->arrived_ns > sent_ns && t->arrived_ns < received_ns;
+
+    return is_known ? t->arrived_ns : received_ns;
+}
+
 /* This host's part of the response time.  Once a query is queued, excludes waiting for an id,
  * because the server holds all ids of the connection, and for a connection. */
 static uint64_t own_delay_ns(const struct client_transport *t, const struct inflight_query *q,
                              uint64_t received_ns)
 {
-    const uint64_t arrived_ns = t->arrived_ns;
     const uint64_t lag_ns =
         t->config->conn_per_query ? client_arrival_lag_ns(&t->conns[q->connection])
         : q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? (uint64_t)q->late_us * 1000
                                                                 : q->sent_ns - q->intended_ns;
-    const bool is_known = arrived_ns > q->sent_ns && arrived_ns < received_ns;
 
-    return lag_ns + (is_known ? received_ns - arrived_ns : 0);
+    return lag_ns + received_ns - arrival_ns(t, q->sent_ns, received_ns);
 }
 
 static void push_row(const struct client_transport *t, const struct inflight_query *q,
@@ -108,9 +114,13 @@ static bool take_late(struct client_answers *a, struct client_conn *c)
     return false;
 }
 
-static bool is_overdue(struct client_queries *qs, uint32_t slot, uint64_t now_ns)
+/* An answer that arrived in time is one, however late it is read. */
+static bool is_overdue(struct client_queries *qs, uint32_t slot, uint64_t received_ns)
 {
-    return now_ns - inflight_at(&qs->inflight, slot)->sent_ns >= qs->transport->config->timeout_ns;
+    const struct client_transport *t = qs->transport;
+    const uint64_t sent_ns = inflight_at(&qs->inflight, slot)->sent_ns;
+
+    return arrival_ns(t, sent_ns, received_ns) - sent_ns >= t->config->timeout_ns;
 }
 
 bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uint64_t received_ns)

@@ -17,12 +17,20 @@ static void on_drain_end(evutil_socket_t fd, short what, void *arg);
 
 /* --- initialization --- */
 
+static void disarm_drain(struct client_load *l)
+{
+    event_del(&l->drain_event);
+    event_del(&l->read_event);
+}
+
 int client_load_init(struct client_load *l)
 {
     const struct client_transport *t = l->transport;
 
     wakeup_init(&l->wakeup, t->config->waiting_share, clock_now_ns());
     evtimer_assign(&l->drain_event, t->base, on_drain_end, l);
+    evtimer_assign(&l->read_event, t->base, on_drain_end, l);
+    event_priority_set(&l->read_event, WORKER_PRIORITY_IDLE);
     evtimer_assign(&l->rest_event, t->base, on_nothing_to_read, l);
     event_priority_set(&l->rest_event, WORKER_PRIORITY_IDLE);
     return alarm_init(&l->alarm, t->base, WORKER_PRIORITY_TIMER, on_timer, l);
@@ -34,7 +42,7 @@ void client_load_free(struct client_load *l)
         return;
     alarm_free(&l->alarm);
     event_del(&l->rest_event);
-    event_del(&l->drain_event);
+    disarm_drain(l);
 }
 
 /* --- timers --- */
@@ -88,7 +96,7 @@ void client_load_check_drained(struct client_load *l)
 
     if (l->draining && t->n_sent == 0 && t->n_queued == 0) {
         l->draining = false;
-        event_del(&l->drain_event);
+        disarm_drain(l);
         client_stage_enter(l->stages, CLIENT_DRAINED);
     }
 }
@@ -294,7 +302,11 @@ static void on_drain_end(evutil_socket_t fd, short what, void *arg)
         worker_add_timer_at(&l->drain_event, l->drain_end_ns, now_ns);
         return;
     }
-    client_query_expire_due(l->queries);
+    if (!worker_has_read(&l->drain_event, &l->read_event)) {
+        l->drain_end_ns = now_ns;
+        return;
+    }
+    client_query_expire_due(l->queries, l->drain_end_ns);
     client_load_stop(l);
 }
 
@@ -306,7 +318,7 @@ void client_load_stop(struct client_load *l)
     l->draining = false;
     arm_timer(l);
     client_query_disarm_expiry(l->queries);
-    event_del(&l->drain_event);
+    disarm_drain(l);
     for (uint32_t i = 0; i < t->n_conns; i++)
         if (t->conns[i].state != CLIENT_CONN_NEW && t->conns[i].state != CLIENT_CONN_ENDED)
             client_query_lost(l->queries, &t->conns[i],

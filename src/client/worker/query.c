@@ -43,6 +43,8 @@ int client_query_init(struct client_queries *qs)
     const struct client_transport *t = qs->transport;
 
     evtimer_assign(&qs->expiry_event, t->base, on_expiry, qs);
+    evtimer_assign(&qs->read_event, t->base, on_expiry, qs);
+    event_priority_set(&qs->read_event, WORKER_PRIORITY_IDLE);
     return inflight_init(&qs->inflight, expected_in_flight(t->config, t->n_conns),
                          has_ids(t->config));
 }
@@ -50,12 +52,13 @@ int client_query_init(struct client_queries *qs)
 void client_query_disarm_expiry(struct client_queries *qs)
 {
     event_del(&qs->expiry_event);
+    event_del(&qs->read_event);
 }
 
 void client_query_free(struct client_queries *qs)
 {
     if (event_initialized(&qs->expiry_event))
-        event_del(&qs->expiry_event);
+        client_query_disarm_expiry(qs);
     inflight_free(&qs->inflight);
 }
 
@@ -174,8 +177,8 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
     rest(qs, c, now_ns);
 }
 
-/* Gives up the oldest queries that timed out, at most `most`. */
-static void expire_oldest(struct client_queries *qs, uint32_t most)
+/* Gives up the oldest queries that timed out by until_ns, at most `most`. */
+static void expire_oldest(struct client_queries *qs, uint64_t until_ns, uint32_t most)
 {
     struct inflight *t = &qs->inflight;
     const uint64_t now_ns = clock_now_ns(), timeout_ns = qs->transport->config->timeout_ns;
@@ -183,15 +186,16 @@ static void expire_oldest(struct client_queries *qs, uint32_t most)
 
     qs->span->now_ns = now_ns;
     while (most-- > 0 && (slot = inflight_oldest(t)) != INFLIGHT_NONE &&
-           inflight_at(t, slot)->sent_ns + timeout_ns <= now_ns)
+           inflight_at(t, slot)->sent_ns + timeout_ns <= until_ns)
         client_query_expire(qs, slot, now_ns);
 }
 
-void client_query_expire_due(struct client_queries *qs)
+void client_query_expire_due(struct client_queries *qs, uint64_t until_ns)
 {
-    expire_oldest(qs, UINT32_MAX);
+    expire_oldest(qs, until_ns, UINT32_MAX);
 }
 
+/* Reads the sockets first: after a stall, answers that arrived in time are still there. */
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
 {
     struct client_queries *qs = arg;
@@ -199,7 +203,10 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    expire_oldest(qs, closes ? MOST_CLOSED_PER_CALL : UINT32_MAX);
+    if (worker_has_read(&qs->expiry_event, &qs->read_event))
+        expire_oldest(qs, qs->overdue_ns, closes ? MOST_CLOSED_PER_CALL : UINT32_MAX);
+    else
+        qs->overdue_ns = clock_now_ns();
     client_query_arm_expiry(qs);
 }
 

@@ -2,12 +2,15 @@
  * test_query_expiry: many queries that time out at once. */
 #include "client/worker/query.h"
 
+#include "net/worker.h"
 #include "protocol/query_init.h"
 #include "transport_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -63,6 +66,7 @@ static int setup(void **state)
 
     (void)state;
     if (transport_begin(&ops, N_CONNS) != 0 ||
+        event_base_priority_init(transport.base, WORKER_N_PRIORITIES) != 0 ||
         query_init(&config.query, QUERY_PING, &(struct query_ask){0}, error) != 0)
         return -1;
     config.n_connections = N_CONNS;
@@ -120,11 +124,44 @@ static void queries_that_close_nothing_are_given_up_at_once(void **state)
     assert_int_equal(n_closed(), 0);
 }
 
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    unsigned *n_read = arg;
+
+    (void)fd;
+    (void)what;
+    assert_int_equal(n_timed_out(), 0);
+    ++*n_read;
+}
+
+/* However many are ready: more than one call of epoll_wait(2) returns. */
+static void sockets_are_read_before_queries_are_given_up(void **state)
+{
+    struct event events[N_CONNS];
+    unsigned n_read = 0;
+
+    (void)state;
+    for (int i = 0; i < N_CONNS; i++) {
+        const int fd = eventfd(1, EFD_CLOEXEC);
+
+        assert_true(fd >= 0);
+        event_assign(&events[i], transport.base, fd, EV_READ, on_readable, &n_read);
+        assert_int_equal(event_add(&events[i], NULL), 0);
+    }
+    assert_int_equal(event_base_loop(transport.base, EVLOOP_ONCE), 0);
+    assert_int_equal(n_read, N_CONNS);
+    assert_int_equal(n_timed_out(), N_CONNS);
+    for (int i = 0; i < N_CONNS; i++)
+        assert_int_equal(close(event_get_fd(&events[i])), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(few_connections_are_closed_at_a_time, setup, teardown),
         cmocka_unit_test_setup_teardown(queries_that_close_nothing_are_given_up_at_once, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(sockets_are_read_before_queries_are_given_up, setup,
                                         teardown),
     };
 
