@@ -56,7 +56,8 @@ struct client_find {
     uint64_t overflows_before;
     struct trend trend;
     struct trial_exceeding collected[SLO_MOST];   /* of the trial, in the intervals so far */
-    struct batch_means shares[SLO_MOST];          /* that exceeded each limit, by interval */
+    struct batch_means shares[SLO_MOST];          /* that exceeded each limit, by interval, but
+                                                     for the first ones, which lack losses */
     struct hist recorded[CLIENT_N_QUERY_METRICS]; /* of the trial */
 };
 

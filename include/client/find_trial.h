@@ -15,6 +15,10 @@ void client_find_trial_begin(struct client_find *f);
 /* Fills in what happened while connections were opened; the figures of a trial that never began. */
 void client_find_trial_fill_connecting(const struct client_find *f, struct client_find_trial *t);
 
+/* Returns how long after a query is due it has its outcome at the latest, unless it is sent late.
+ */
+uint64_t client_find_trial_latest_ns(const struct client_find *f);
+
 /* Returns the number of queries without an outcome. */
 uint64_t client_find_trial_open(const struct client_find *f);
 
@@ -22,7 +26,8 @@ uint64_t client_find_trial_open(const struct client_find *f);
 uint64_t client_find_trial_events(const struct client_find *f);
 
 /* Takes what was collected in f->recorded since the last call as an interval of the trial: how much
- * the shares beyond the goals vary tells how certain they are. */
+ * the shares beyond the goals vary tells how certain they are.  A lost query is counted when it
+ * times out, so the first intervals lack losses, and the drain has as many: they are one batch. */
 void client_find_trial_add_interval(struct client_find *f);
 
 /* Whether the trial, which has n_all queries, will be bad whatever else happens in it, according to

@@ -231,8 +231,7 @@ static void watch_load(struct client_find *f, uint64_t now_ns)
 
 static void drain(struct client_find *f, uint64_t now_ns)
 {
-    const uint64_t connect_ns = f->config->conn_per_query ? f->config->connect_timeout_ns : 0;
-    const uint64_t latest_ns = f->end_ns + connect_ns + f->config->timeout_ns + DRAIN_NS;
+    const uint64_t latest_ns = f->end_ns + client_find_trial_latest_ns(f) + DRAIN_NS;
     const uint64_t n_seen = client_find_trial_events(f);
 
     if (n_seen != f->n_seen || client_find_trial_open(f) > 0) {
@@ -300,7 +299,6 @@ static void collect(struct client_find *f, uint64_t now_ns)
     if (!client_intervals_are_handed_over(f->intervals))
         return;
     client_intervals_tick(f->intervals, now_ns);
-    client_find_trial_add_interval(f);
     client_find_trial_fill(f, t);
     if (f->order.step == SEARCH_RECOVER) {
         judge_recovery(f, t, now_ns);

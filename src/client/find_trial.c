@@ -2,6 +2,7 @@
  * client_find_trial: see client/find_trial.h. */
 #include "client/find_trial.h"
 
+#include "base/units.h"
 #include "client/exceeding.h"
 #include "host/counters.h"
 #include "measure/latency.h"
@@ -44,6 +45,13 @@ void client_find_trial_begin(struct client_find *f)
     f->trend = (struct trend){0};
     memset(f->collected, 0, sizeof f->collected);
     memset(f->shares, 0, sizeof f->shares);
+}
+
+uint64_t client_find_trial_latest_ns(const struct client_find *f)
+{
+    const uint64_t connect_ns = f->config->conn_per_query ? f->config->connect_timeout_ns : 0;
+
+    return connect_ns + f->config->timeout_ns;
 }
 
 uint64_t client_find_trial_open(const struct client_find *f)
@@ -98,11 +106,21 @@ static uint64_t n_unopened(const struct client_find *f, const struct client_find
                                          : 0;
 }
 
-/* Returns half the width of the confidence interval of the share; 0: unknown. */
-static double share_error(const struct batch_means *shares)
+/* Returns half the width of the confidence interval of the share; 0: unknown.  What is in no batch
+ * yet is one more: the first intervals, and the losses from the drain that they lack. */
+static double share_error(const struct batch_means *shares, const struct trial_exceeding *whole)
 {
-    const double error = batch_means_error(shares, 90);
+    struct batch_means all = *shares;
+    uint64_t of = whole->of;
+    double n = (double)whole->n, error;
 
+    for (uint32_t i = 0; i < shares->n; i++) {
+        of -= shares->batches[i].count;
+        n -= shares->batches[i].sum;
+    }
+    if (of > 0)
+        batch_means_add(&all, of, n / (double)of);
+    error = batch_means_error(&all, 90);
     return isnan(error) ? 0 : error;
 }
 
@@ -183,7 +201,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     };
     client_exceeding_count(&f->settings->slo, &in, &t->figures);
     for (unsigned i = 0; i < f->settings->slo.n; i++)
-        t->figures.goals[i].error = share_error(&f->shares[i]);
+        t->figures.goals[i].error = share_error(&f->shares[i], &t->figures.goals[i]);
     t->figures.grew = trend_least(&f->trend, &early, &late) && verdict_has_grown(early, late);
     t->p50_ns = percentile_ns(response, 1, 2);
     t->p99_ns = percentile_ns(response, 99, 100);
@@ -201,9 +219,18 @@ static struct trial_figures figures_so_far(const struct client_find *f)
     return so_far.figures;
 }
 
+/* Whether the last interval collected, or the one before, which the times recorded are of, began
+ * before losses were counted as fast as they occur: a lost query counts when it times out. */
+static bool lacks_losses(const struct client_find *f)
+{
+    return f->intervals->previous_ns <
+           f->measure_ns + client_find_trial_latest_ns(f) + UNITS_NS_PER_S;
+}
+
 void client_find_trial_add_interval(struct client_find *f)
 {
     const struct trial_figures now = figures_so_far(f);
+    const bool is_batch = !lacks_losses(f);
 
     for (unsigned i = 0; i < f->settings->slo.n; i++) {
         const uint64_t n = now.goals[i].n - f->collected[i].n;
@@ -211,7 +238,8 @@ void client_find_trial_add_interval(struct client_find *f)
 
         if (of == 0)
             continue;
-        batch_means_add(&f->shares[i], of, (double)n / (double)of);
+        if (is_batch)
+            batch_means_add(&f->shares[i], of, (double)n / (double)of);
         f->collected[i] = now.goals[i];
     }
 }

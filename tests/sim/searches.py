@@ -81,6 +81,15 @@ def what_may_be_chance_is_not_confirmed():
         check(t["class"] == "bad", f"a confirmation in which {t['exceeding'][0]} of {t['scheduled']} were late: {t}")
 
 
+def steady_losses_are_no_chance():
+    """One query in 100 is lost. None is counted as lost in the first 5 s, the timeout, and those of 5 s after the last one was due."""
+    code, r, said = search("lost_permille=10", 500, 1000, "-c", "10", "--find", "rate", "--slo", "lost<1.3%", "--find-width", "5%",
+                           "--find-time", "110s")
+    check_end(code, r, said, 0, status="at-least", lower=1000, upper=None)
+    confirmations = [t for t in r["search"]["trials"] if t["step"] == "confirm"]
+    check([t["class"] for t in confirmations] == ["good"], f"confirmations: {confirmations}")
+
+
 def a_queue_grows_before_anything_is_late():
     """The control: without a limit only the queue tells that 2,200 q/s are too much."""
     code, r, said = search("service_us=500", 1000, 4000, "-c", "20", "--find", "rate", "--slo", "lost<1%", "--find-time", "3m")
@@ -200,8 +209,9 @@ def check_steps(s):
     check(s["recovers"] and 0 <= s["recovery_s"] < 60, f"recovery: {s['recovers']}, {s['recovery_s']} s")
 
 
-LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, a_queue_grows_before_anything_is_late,
-        out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time, the_capacity_of_a_queue)
+LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, steady_losses_are_no_chance,
+        a_queue_grows_before_anything_is_late, out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time,
+        the_capacity_of_a_queue)
 
 for case in (nothing_fails, nothing_is_fast, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
              threads_keep_what_they_hold, *(() if "--ends" in sys.argv else LONG)):

@@ -10,6 +10,7 @@ static struct client_find f;
 static struct client_find_settings settings;
 static struct client_config config;
 static struct client_find_trial trial;
+static struct client_intervals intervals;
 
 static struct tally_queries *queries(void)
 {
@@ -22,7 +23,9 @@ static int setup(void **state)
     config = (struct client_config){0};
     settings = (struct client_find_settings){
         .slo = {.n = 1, .goals = {{.metric = SLO_LOST, .text = "lost=0"}}}};
-    f = (struct client_find){.settings = &settings, .config = &config, .workers = &workers};
+    intervals = (struct client_intervals){0};
+    f = (struct client_find){
+        .settings = &settings, .config = &config, .workers = &workers, .intervals = &intervals};
     trial = (struct client_find_trial){.drained = true};
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         if (hist_init(&f.recorded[m]) != 0)
@@ -268,12 +271,13 @@ static void connections_without_a_port_are_told_from_others_not_opened(void **st
     assert_int_equal(trial.n_without_port, 3);
 }
 
-/* Adds an interval of 100 queries. */
+/* Adds an interval of 1 s with 100 queries, after the first one of the trial. */
 static void add_interval(unsigned n_lost_of_100)
 {
     tally_add(&queries()->scheduled, 100);
     tally_add(&queries()->answered, 100 - n_lost_of_100);
     tally_add(&queries()->timeout, n_lost_of_100);
+    intervals.previous_ns += 1000000000;
     client_find_trial_add_interval(&f);
 }
 
@@ -295,6 +299,30 @@ static void the_error_of_a_share_is_that_of_its_intervals(void **state)
     assert_true(fabs(error_of_intervals(10, 1, 3) - 1.833113 * 0.01 / 3) < 1e-9);
     assert_true(error_of_intervals(10, 2, 2) < 1e-9);
     assert_true(error_of_intervals(9, 1, 3) == 0); /* too few to tell */
+}
+
+/* Two of 100 queries are lost each second, and counted a timeout later. */
+static double error_of_steady_losses(unsigned n, unsigned timeout_s, unsigned n_other_losses)
+{
+    config.timeout_ns = timeout_s * 1000000000ull;
+    intervals.previous_ns = 0;
+    client_find_trial_begin(&f);
+    for (unsigned i = 0; i < n; i++)
+        add_interval((i < timeout_s ? 0 : 2) + (i % 2 == 0 ? 0 : n_other_losses));
+    tally_add(&queries()->timeout, 2ull * timeout_s);
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.figures.goals[0].n, 2 * n + n / 2 * n_other_losses);
+    return trial.figures.goals[0].error;
+}
+
+static void losses_counted_when_they_time_out_do_not_vary(void **state)
+{
+    (void)state;
+    for (unsigned timeout_s = 0; timeout_s <= 20; timeout_s++)
+        assert_true(error_of_steady_losses(30, timeout_s, 0) < 1e-9);
+    for (unsigned timeout_s = 0; timeout_s <= 20; timeout_s += 5) /* these do */
+        assert_true(error_of_steady_losses(30, timeout_s, 10) > 0.01);
+    assert_true(error_of_steady_losses(30, 22, 10) == 0); /* too few batches left to tell */
 }
 
 static void an_interval_without_queries_is_none(void **state)
@@ -333,6 +361,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(connections_without_a_port_are_told_from_others_not_opened,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(losses_counted_when_they_time_out_do_not_vary, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_interval_without_queries_is_none, setup, teardown),
     };
