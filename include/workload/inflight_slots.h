@@ -47,8 +47,11 @@ struct inflight_query {
         uint32_t query_offset; /* the caller's: which query it is */
         uint32_t position;     /* EXPIRED: latest of its ids */
     };
-    uint32_t gap_us; /* the caller's: gap before its arrival, for the rows */
-    uint16_t id;     /* valid from assign_id on */
+    union {
+        uint32_t gap_us;  /* the caller's: gap before its arrival, for the rows */
+        uint32_t sent_ms; /* EXPIRED: of the latest of its ids, modulo 2^32 */
+    };
+    uint16_t id; /* valid from assign_id on */
     uint8_t state;
     uint8_t tag;        /* the caller's: how the query is counted */
     uint32_t hash_next; /* INFLIGHT_NONE: not in the table */
@@ -85,6 +88,7 @@ struct inflight {
     uint32_t fifo_head, fifo_tail;
     uint32_t n_queued, n_sent; /* n_sent includes waiting ones */
     uint64_t n_expired;        /* answers owed */
+    uint64_t reuse_ns;         /* the caller's: reuse expired ids of queries sent so long before */
     struct id_set **crowds;    /* sets of ids in use, of connections with few free ids */
     uint32_t n_crowds;
 };

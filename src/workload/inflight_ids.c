@@ -40,6 +40,11 @@ uint32_t inflight_ids_find_expired(const struct inflight *t, const struct inflig
     return slot != NONE && (*expired_word(t, slot, id) & expired_bit(id)) ? slot : NONE;
 }
 
+static uint32_t to_ms(uint64_t at_ns)
+{
+    return (uint32_t)(at_ns / 1000000);
+}
+
 /* Reuses a slot, just removed from its lists and the table, for expired ids. */
 static void begin_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
@@ -74,6 +79,7 @@ static void end_expired(struct inflight *t, struct inflight_list *list, uint32_t
 void inflight_ids_add_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
     const uint16_t id = t->slots[slot].id;
+    const uint32_t sent_ms = to_ms(t->slots[slot].sent_ns);
     uint32_t ids = inflight_slots_look_up(t, t->slots[slot].connection, id / IDS_PER_SLOT, true);
 
     if (ids == NONE)
@@ -82,6 +88,7 @@ void inflight_ids_add_expired(struct inflight *t, struct inflight_list *list, ui
         inflight_slots_release(t, slot);
     if (inflight_ids_is_later(inflight_ids_position(list, id), t->slots[ids].position))
         t->slots[ids].position = inflight_ids_position(list, id);
+    t->slots[ids].sent_ms = sent_ms;
     *expired_word(t, ids, id) |= expired_bit(id);
 }
 
@@ -201,14 +208,27 @@ static uint32_t next_expired(const struct inflight *t, const struct inflight_lis
     return NONE;
 }
 
+/* Whether the expired ids of a slot may still be answered, when the first queued query was due. */
+static bool may_be_answered(const struct inflight *t, const struct inflight_list *list,
+                            uint32_t slot)
+{
+    const struct inflight_query *ids = &t->slots[slot];
+    const uint32_t due_ms = to_ms(t->slots[list->queued_head].intended_ns);
+    const int32_t age_ms = (int32_t)(due_ms - ids->sent_ms);
+
+    if (age_ms < (int64_t)(t->reuse_ns / 1000000))
+        return true;
+    return !inflight_ids_is_later(list->newest_answered, ids->position) &&
+           list->next_position - ids->position < LONG_AGO;
+}
+
 /* All ids are in use: reuses an expired one, unless it may still be answered. */
 static bool recycle(struct inflight *t, struct inflight_list *list, uint32_t connection)
 {
     uint16_t id;
     const uint32_t slot = next_expired(t, list, connection, &id);
 
-    if (slot == NONE || (!inflight_ids_is_later(list->newest_answered, t->slots[slot].position) &&
-                         list->next_position - t->slots[slot].position < LONG_AGO))
+    if (slot == NONE || may_be_answered(t, list, slot))
         return false;
     list->next_position += (uint16_t)(id - list->next_position);
     inflight_ids_remove_expired(t, list, slot, id);

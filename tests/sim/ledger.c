@@ -18,6 +18,8 @@
 
 #include <inttypes.h>
 
+#define MS 1000000ull
+
 static uint64_t timeout_ns;
 static bool has_ids, resets;
 
@@ -99,6 +101,12 @@ static void check_use(struct tcp *t, uint8_t class)
         t->fd, t->ledger.n_sent, most);
 }
 
+/* The answer to an expired query is waited for so long before its id is used again. */
+static uint64_t reuse_ns(void)
+{
+    return timeout_ns > 1000 * MS ? 10 * timeout_ns : 10000 * MS;
+}
+
 void ledger_on_queued(uint32_t slot)
 {
     struct queued_list *list = &queued[fiber_current()];
@@ -139,6 +147,9 @@ void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint32_t slot, u
     LAW(sent_ns >= q->intended_ns, "fd %d id %u: sent before it was due", t->fd, q->id);
     if (has_ids && (e = ledger_entry_find(i, q->id)) != LEDGER_NONE) {
         LAW(ledger_entry_at(e)->state == LEDGER_OWED, "fd %d id %u: in flight twice", t->fd, q->id);
+        LAW(sent_ns - ledger_entry_at(e)->sent_ns + MS >= reuse_ns(),
+            "fd %d id %u: used again after %" PRIu64 " ns", t->fd, q->id,
+            sent_ns - ledger_entry_at(e)->sent_ns);
         ledger_entry_free(e);
         ledger_sums.n_recycled++;
     }

@@ -3,11 +3,15 @@
 #include "client/worker/query.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "client/worker/conn.h"
 #include "net/worker.h"
 
 /* Limit on the initial table of queries in flight: 56 MiB of address space. */
 enum { MOST_EXPECTED = 3 << 18 };
+
+/* An answer may come long after the timeout: only ids of queries sent so long ago are reused. */
+enum { REUSE_TIMEOUTS = 10, REUSE_S = 10 };
 
 /* Limit on connections that the timer closes per call, so that queries are sent in between: closing
  * takes several microseconds each. */
@@ -38,6 +42,13 @@ uint64_t client_query_in_flight_bytes(const struct client_config *config)
            inflight_slots_bytes(expected_in_flight(config, most_conns), has_ids(config));
 }
 
+static uint64_t reuse_ns(uint64_t timeout_ns)
+{
+    const uint64_t least_ns = REUSE_S * UNITS_NS_PER_S;
+
+    return timeout_ns * REUSE_TIMEOUTS > least_ns ? timeout_ns * REUSE_TIMEOUTS : least_ns;
+}
+
 int client_query_init(struct client_queries *qs)
 {
     const struct client_transport *t = qs->transport;
@@ -45,8 +56,11 @@ int client_query_init(struct client_queries *qs)
     evtimer_assign(&qs->expiry_event, t->base, on_expiry, qs);
     evtimer_assign(&qs->read_event, t->base, on_expiry, qs);
     event_priority_set(&qs->read_event, WORKER_PRIORITY_IDLE);
-    return inflight_init(&qs->inflight, expected_in_flight(t->config, t->n_conns),
-                         has_ids(t->config));
+    if (inflight_init(&qs->inflight, expected_in_flight(t->config, t->n_conns),
+                      has_ids(t->config)) != 0)
+        return -1;
+    qs->inflight.reuse_ns = reuse_ns(t->config->timeout_ns);
+    return 0;
 }
 
 void client_query_disarm_expiry(struct client_queries *qs)

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#define MS 1000000ull
+
 #define NONE INFLIGHT_NONE
 
 /* Sends 65,536 queries on the connection: every id is in use. */
@@ -79,11 +81,12 @@ static void a_query_waits_while_all_ids_are_in_flight(void **state)
     assert_int_equal(inflight_find(&f->t, &f->list, 0, 777), waiting);
 }
 
-/* Tries to send another query.  Returns its id, or -1 if there is none; *recycled as returned by
- * the table. */
-static int32_t try_one(struct inflight *t, struct inflight_list *list, bool *recycled)
+/* Tries to send another query, due at due_ns.  Returns its id, or -1 if there is none; *recycled as
+ * returned by the table. */
+static int32_t try_one_due(struct inflight *t, struct inflight_list *list, uint64_t due_ns,
+                           bool *recycled)
 {
-    const uint32_t slot = inflight_queue(t, list, 0, 1, 0);
+    const uint32_t slot = inflight_queue(t, list, 0, due_ns, 0);
 
     if (inflight_assign_id(t, list, recycled) != 0) {
         inflight_remove(t, list, slot);
@@ -92,6 +95,11 @@ static int32_t try_one(struct inflight *t, struct inflight_list *list, bool *rec
     inflight_mark_sent(t, list, 2 * INFLIGHT_IDS);
     inflight_mark_written(t, list);
     return inflight_at(t, slot)->id;
+}
+
+static int32_t try_one(struct inflight *t, struct inflight_list *list, bool *recycled)
+{
+    return try_one_due(t, list, 1, recycled);
 }
 
 /* A server that has stopped may still answer all queries: their ids are not reused. */
@@ -137,6 +145,30 @@ static void an_id_is_recycled_only_when_all_are_used(void **state)
         assert_false(inflight_take_late(&f->t, &f->list, 0, id));
     }
     assert_int_equal(try_one(&f->t, &f->list, &recycled), -1);
+}
+
+/* A later answer does not tell that an earlier one will not come: servers answer out of order. */
+static void an_id_is_recycled_long_after_its_query_was_sent(void **state)
+{
+    struct full *f = *state;
+    const uint64_t long_ns = 10000 * MS;
+    bool recycled;
+
+    f->t.reuse_ns = long_ns;
+    inflight_expire(&f->t, &f->list, f->slots[9]);
+    inflight_expire(&f->t, &f->list, f->slots[10]);
+    inflight_answered(&f->t, &f->list, f->slots[500]);
+    assert_int_equal(try_one(&f->t, &f->list, &recycled), 500);
+    inflight_answered(&f->t, &f->list, inflight_find(&f->t, &f->list, 0, 500));
+    assert_int_equal(try_one(&f->t, &f->list, &recycled), 500);
+    assert_int_equal(try_one(&f->t, &f->list, &recycled), -1);
+    assert_int_equal(try_one_due(&f->t, &f->list, long_ns - MS, &recycled), -1);
+    assert_true(inflight_take_late(&f->t, &f->list, 0, 10)); /* its own answer */
+    assert_int_equal(try_one_due(&f->t, &f->list, long_ns - MS, &recycled), 10);
+    assert_false(recycled);
+    assert_int_equal(try_one_due(&f->t, &f->list, long_ns - MS, &recycled), -1);
+    assert_int_equal(try_one_due(&f->t, &f->list, long_ns + MS, &recycled), 9);
+    assert_true(recycled);
 }
 
 /* Answers arrive in random order: the next query gets whichever id becomes free. */
@@ -223,6 +255,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_id_is_given_up_before_a_later_query_is_answered,
                                         setup_full, teardown_full),
         cmocka_unit_test_setup_teardown(an_id_is_recycled_only_when_all_are_used, setup_full,
+                                        teardown_full),
+        cmocka_unit_test_setup_teardown(an_id_is_recycled_long_after_its_query_was_sent, setup_full,
                                         teardown_full),
         cmocka_unit_test_setup_teardown(a_freed_id_is_found_among_65535_used_ones, setup_full,
                                         teardown_full),
