@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""The lints of words, workflows and shell scripts find what they are for, and the repository has none of it."""
+
+from harness import *
+
+
+def run_words_lint(*arguments):
+    return run_command([os.path.join(SOURCE_DIR, "tests/lint/words.sh"), *arguments])
+
+
+def test_lint_of_words_finds_every_phrase_and_nothing_else():
+    path = temp_path("message.c")
+    phrases = run_words_lint("--list").stdout.splitlines()
+    check(len(phrases) > 15, f"{phrases}")
+    for phrase in phrases:
+        phrase = phrase.replace("stands?", "stands").replace("(is|are)", "is")
+        write_text(path, f"/* fine */\n/* As {phrase.title()}: x */\n")
+        r = run_words_lint(path)
+        check((r.returncode, r.stdout.startswith(f"{path}:2:")) == (1, True), f"'{phrase}': {r.returncode} {r.stdout}")
+    write_text(path, 'fprintf(out, "%s ' 'asked, %s connected", a, b);\n')
+    check_equal(run_words_lint(path).returncode, 1, "asked, where requested is meant")
+    with open(path, "w") as f:  # the control
+        f.write('json_u64(j, "asked", n); /* the beginning; withstands it */\n')
+    r = run_words_lint(path)
+    check_equal((r.returncode, r.stdout), (0, ""), "fine words")
+
+
+def test_repository_has_none_of_the_phrases():
+    if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
+        skip("not a git repository")
+    r = run_words_lint()
+    check_equal((r.returncode, r.stdout), (0, ""), "phrases")
+
+
+def test_actions_are_pinned_to_commits():
+    lint = os.path.join(SOURCE_DIR, "tests/lint/pins.sh")
+    r = run_command([lint])
+    check_equal((r.returncode, r.stdout), (0, ""), "actions that are not")
+    pinned = f"      - uses: actions/checkout@{'0123456789' * 4} # v4.3.1"
+    path = temp_path("workflow.yml")
+    for line, code in ((pinned, 0), (pinned.replace("89 ", "8 "), 1), (pinned.split(" #")[0], 1), ("      - uses: actions/checkout@v4", 1)):
+        write_text(path, f"steps:\n{line}\n")
+        check_equal(subprocess.run([lint, path], capture_output=True, timeout=HANGS_S).returncode, code, line)
+
+
+def test_release_is_built_on_the_system_of_the_tests():
+    workflows = {}
+    for name in ("ci", "release"):
+        workflows[name] = read_source(f".github/workflows/{name}.yml")
+    image = re.search(r"^ +image: (\S+)$", workflows["ci"], re.M).group(1)
+    options = re.search(r"^ +options: (.+)$", workflows["ci"], re.M).group(1)
+    build = re.search(r"docker run --rm (.+) --volume .* (\S+) sh -euxc '([^']+)'$", workflows["release"], re.M)
+    check_equal(build.group(1, 2), (options, image), "container")
+    check("packaging/release dist" in build.group(3), f"commands: {build.group(3)}")
+    check_equal(workflows["release"].count("packaging/release"), 1, "builds")
+
+
+def test_every_shell_script_is_checked():
+    need_program("shellcheck")
+    if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
+        skip("not a git repository")
+    lint = os.path.join(SOURCE_DIR, "tests/lint/shell.sh")
+    checked = run_command([lint, "--list"]).stdout.splitlines()
+    scripts = []
+    in_git = run_command(["git", "-C", SOURCE_DIR, "ls-files"]).stdout
+    for name in in_git.splitlines():
+        with open(os.path.join(SOURCE_DIR, name), "rb") as f:
+            if name.endswith(".sh") or re.match(rb"#! ?/(usr/)?bin/(env )?(ba|da)?sh\b", f.readline()):
+                scripts.append(name)
+    check_equal(checked, sorted(scripts), "scripts that shellcheck reads")
+    check(len(scripts) > 35, f"{scripts}")
+    path = temp_path("bad.sh")  # the control
+    for text, code in (("rm $1", 1), ('rm "$1"', 0)):
+        write_text(path, f"#!/bin/sh\n{text}\n")
+        r = run_command([lint, path])
+        check_equal((r.returncode, "SC2086" in r.stdout), (code, code == 1), text)
+    for others, code in (("", 1), ("trap 'exit 143' TERM\n", 1), ("trap 'exit 143' TERM HUP\n", 0)):
+        write_text(path, f"#!/bin/sh\ntrap 'rm -f x' EXIT\n{others}")
+        r = run_command([lint, path])
+        check_equal((r.returncode, f"{path}: a trap for EXIT, none for HUP" in r.stdout), (code, code == 1), others)
+
+
+if __name__ == "__main__":
+    main()
