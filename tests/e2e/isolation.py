@@ -23,18 +23,23 @@ def enter_own_network():
 
 
 def end_as(process):
-    """Waits for the child and ends with its exit status; forwards SIGTERM to it."""
+    """Waits for the child and ends with its exit status; forwards SIGTERM to it, also one that is blocked so far."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the child as well
 
     def hand_on(number, _):
         with contextlib.suppress(ProcessLookupError):  # it may just have ended
             os.kill(process, number)
     signal.signal(signal.SIGTERM, hand_on)
+    accept_sigterm()
     while True:
         pid, status = os.wait()  # also orphans, if this is the first process of a namespace
         if pid == process:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
+
+
+def accept_sigterm():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 
 
 def enter_own_processes():
@@ -44,6 +49,8 @@ def enter_own_processes():
     if libc.unshare(CLONE_NEWPID | CLONE_NEWNS) != 0:
         return
     sys.stdout.flush()
+    # until it has a handler, the first process of a namespace loses a SIGTERM that is not blocked, see pid_namespaces(7)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     alive, held = os.pipe()
     first = os.fork()
     if first > 0:
@@ -61,3 +68,4 @@ def enter_own_processes():
     test = os.fork()
     if test > 0:
         end_as(test)
+    accept_sigterm()

@@ -72,6 +72,38 @@ def test_terminated_test_file_leaves_nothing_behind():
     check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGTERM))
 
 
+FILE_TERMINATED_EARLY = f"""
+import os
+import signal
+import sys
+sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
+import isolation
+
+fork, n_forks = os.fork, 0
+
+def fork_late():
+    global n_forks
+    n_forks += 1
+    if n_forks == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGTERM)
+    return fork()
+
+os.fork = fork_late
+isolation.enter_own_processes()
+sys.exit(100)
+"""
+
+
+def test_file_terminated_while_it_starts_ends():
+    need_root()
+    path = temp_path("tests.py")
+    write_text(path, FILE_TERMINATED_EARLY)
+    for nth_fork in 2, 1:
+        check_equal(run_command([sys.executable, path, str(nth_fork)]).returncode, 128 + signal.SIGTERM,
+                    f"exit code, SIGTERM before fork {nth_fork}")
+    check_equal(run_command([sys.executable, path, "0"]).returncode, 100, "exit code of the control")
+
+
 # --- tests/stall ---
 
 SLEEPING = f"""
