@@ -27,6 +27,7 @@ struct client_queries {
     struct event expiry_event; /* the oldest query's timeout */
     struct event read_event;   /* when it is over: nothing left to read */
     uint64_t overdue_ns;       /* queries that timed out by then are given up then */
+    bool is_expiring;          /* not all of these are given up yet */
 };
 
 /* inflight_query.tag: the tally class, whether the query was counted as blocked, and whether it

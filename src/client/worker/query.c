@@ -191,22 +191,27 @@ void client_query_expire(struct client_queries *qs, uint32_t slot, uint64_t now_
     rest(qs, c, now_ns);
 }
 
-/* Gives up the oldest queries that timed out by until_ns, at most `most`. */
-static void expire_oldest(struct client_queries *qs, uint64_t until_ns, uint32_t most)
+/* Gives up the oldest queries that timed out by until_ns, at most `most`; returns true if there are
+ * more. */
+static bool expire_oldest(struct client_queries *qs, uint64_t until_ns, uint32_t most)
 {
     struct inflight *t = &qs->inflight;
     const uint64_t now_ns = clock_now_ns(), timeout_ns = qs->transport->config->timeout_ns;
     uint32_t slot;
 
     qs->span->now_ns = now_ns;
-    while (most-- > 0 && (slot = inflight_oldest(t)) != INFLIGHT_NONE &&
-           inflight_at(t, slot)->sent_ns + timeout_ns <= until_ns)
+    while ((slot = inflight_oldest(t)) != INFLIGHT_NONE &&
+           inflight_at(t, slot)->sent_ns + timeout_ns <= until_ns) {
+        if (most-- == 0)
+            return true;
         client_query_expire(qs, slot, now_ns);
+    }
+    return false;
 }
 
 void client_query_expire_due(struct client_queries *qs, uint64_t until_ns)
 {
-    expire_oldest(qs, until_ns, UINT32_MAX);
+    (void)expire_oldest(qs, until_ns, UINT32_MAX);
 }
 
 /* Reads the sockets first: after a stall, answers that arrived in time are still there. */
@@ -217,8 +222,9 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (worker_has_read(&qs->expiry_event, &qs->read_event))
-        expire_oldest(qs, qs->overdue_ns, closes ? MOST_CLOSED_PER_CALL : UINT32_MAX);
+    if (qs->is_expiring || worker_has_read(&qs->expiry_event, &qs->read_event))
+        qs->is_expiring =
+            expire_oldest(qs, qs->overdue_ns, closes ? MOST_CLOSED_PER_CALL : UINT32_MAX);
     else
         qs->overdue_ns = clock_now_ns();
     client_query_arm_expiry(qs);

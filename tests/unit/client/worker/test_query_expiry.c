@@ -116,6 +116,37 @@ static void few_connections_are_closed_at_a_time(void **state)
     assert_int_equal(tally_get(&figures.n_live), 0);
 }
 
+static void count_call(evutil_socket_t fd, short what, void *arg)
+{
+    unsigned *n_calls = arg;
+
+    (void)fd;
+    (void)what;
+    ++*n_calls;
+}
+
+/* They would put off each batch for WORKER_MOST_PUT_OFF_S, thousands of calls. */
+static void ready_sockets_do_not_put_off_the_rest(void **state)
+{
+    const int fd = eventfd(1, EFD_CLOEXEC);
+    struct event ready;
+    unsigned n_calls = 0;
+
+    (void)state;
+    assert_true(fd >= 0);
+    config.on_timeout = CLIENT_TIMEOUT_CLOSE;
+    assert_int_equal(event_base_loop(transport.base, EVLOOP_ONCE), 0);
+    assert_int_equal(n_closed(), MOST_CLOSED_AT_A_TIME);
+    event_assign(&ready, transport.base, fd, EV_READ | EV_PERSIST, count_call, &n_calls);
+    assert_int_equal(event_add(&ready, NULL), 0);
+    while (n_closed() < N_CONNS) {
+        assert_int_equal(event_base_loop(transport.base, EVLOOP_ONCE), 0);
+        assert_in_range(n_calls, 0, 100);
+    }
+    assert_int_equal(event_del(&ready), 0);
+    assert_int_equal(close(fd), 0);
+}
+
 static void queries_that_close_nothing_are_given_up_at_once(void **state)
 {
     (void)state;
@@ -159,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(few_connections_are_closed_at_a_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(ready_sockets_do_not_put_off_the_rest, setup, teardown),
         cmocka_unit_test_setup_teardown(queries_that_close_nothing_are_given_up_at_once, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(sockets_are_read_before_queries_are_given_up, setup,
