@@ -18,7 +18,8 @@
 #include <netinet/in.h>
 
 struct client_sources {
-    uint32_t n_excluded_ports;  /* reserved or listening */
+    uint32_t n_excluded_ports;  /* reserved or listening, of each address of --source; without it,
+                                 * of each address that it would add */
     uint64_t n_local_addresses; /* of --source, before the first that is not of this host;
                                  * HOST_LIMITS_UNKNOWN without --source */
     char foreign_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */

@@ -17,7 +17,8 @@ struct preflight_client {
                                   * HOST_LIMITS_UNKNOWN: the kernel chooses */
     const char *foreign_address; /* that one, if there is one */
     bool explicit_ports;
-    uint16_t lowest_port; /* explicit ports only */
+    uint32_t n_excluded_ports; /* of each address that --source would add, if the kernel chooses */
+    uint16_t lowest_port;      /* explicit ports only */
     uint32_t n_threads;
     uint32_t n_helper_threads; /* that write rows or watch the server */
     uint32_t n_classes;

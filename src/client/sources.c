@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FALLBACK_FIRST_PORT = 1024 };
+enum { FALLBACK_FIRST_PORT = 1024, ALL_PORTS_BYTES = 32 };
 
 /* Testing one takes 3 us; with all its ports, 4,096 are enough for any run. */
 #define MOST_ADDRESSES_TESTED 4096u
@@ -41,16 +41,38 @@ static int read_identities(struct client_config *config, const struct client_opt
     return 0;
 }
 
+static void name_all_ports(char text[ALL_PORTS_BYTES], const struct host_limits *host)
+{
+    const uint64_t first = host->first_unprivileged_port;
+
+    snprintf(text, ALL_PORTS_BYTES, "%u-65535",
+             first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
+}
+
+/* Of the ports that an address of --source would have. */
+static uint32_t count_unusable_ports(const char *all)
+{
+    char error[SRCPLAN_ERROR_BYTES];
+    struct srcplan one;
+    uint32_t n = 0;
+
+    srcplan_init(&one);
+    if (srcplan_add_ports(&one, all, error) == 0)
+        n = process_limits_exclude_unusable_ports(&one);
+    srcplan_free(&one);
+    return n;
+}
+
 static int read_ports(struct client_sources *s, struct srcplan *tuples, const struct client_opts *o,
                       const struct host_limits *host)
 {
-    char error[SRCPLAN_ERROR_BYTES], all[32];
-    const uint64_t first = host->first_unprivileged_port;
+    char error[SRCPLAN_ERROR_BYTES], all[ALL_PORTS_BYTES];
 
-    if (o->source == NULL && o->sport == NULL)
+    name_all_ports(all, host);
+    if (o->source == NULL && o->sport == NULL) {
+        s->n_excluded_ports = count_unusable_ports(all);
         return 0;
-    snprintf(all, sizeof all, "%u-65535",
-             first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
+    }
     if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
         return log_error("--sport: %s", error);
     s->n_excluded_ports = process_limits_exclude_unusable_ports(tuples);

@@ -43,10 +43,11 @@ static uint64_t ports_per_address(const struct host_limits *host,
                                   const struct preflight_client *ask)
 {
     const uint64_t first = host->first_unprivileged_port;
+    const uint64_t n = UINT16_MAX + 1u - (first >= 1 && first <= UINT16_MAX ? first : FIRST_PORT);
 
     if (ask->explicit_ports && ask->n_addresses > 0)
         return ask->n_tuples / ask->n_addresses;
-    return UINT16_MAX + 1u - (first >= 1 && first <= UINT16_MAX ? first : FIRST_PORT);
+    return n > ask->n_excluded_ports ? n - ask->n_excluded_ports : 0;
 }
 
 /* TCP ports that the kernel chooses are available once for each port of the server; those of a plan

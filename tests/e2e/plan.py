@@ -47,6 +47,17 @@ def test_reserved_ports_are_left_out_of_the_plan():
     check("available 6, needed 7" in refused.err, refused.err)
 
 
+def test_as_many_sources_as_the_plan_asks_for_have_the_tuples():
+    with Namespace() as namespace:
+        def source_tuples(*options):
+            plan = run_command([*namespace.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "62k", *options, "127.0.0.1"]).stdout
+            return {line["limit"]: line for line in json.loads(plan)["plan"]}["source tuples"]
+        namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=60000 60999", "net.ipv4.ip_local_reserved_ports=1024-5000")
+        sources = re.search(r"use --source with 2 addresses \((\S+) need no setup\)", source_tuples()["fix"])
+        check(sources is not None, source_tuples()["fix"])
+        check_equal(source_tuples("--source", sources[1])["level"], "ok", "with these")
+
+
 def file_max_line(file_max, *prefix):
     """The line of --plan, as text, and the exit code where fs.file-max is this: no test may set it."""
     path = temp_path("file-max")

@@ -189,6 +189,22 @@ static void an_address_has_the_ports_that_need_no_privilege(void **state)
     }
 }
 
+static void an_address_lacks_the_ports_that_are_reserved(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.explicit_ports = false;
+    ask.n_connections = 64512;
+    ask.n_tuples = 28232;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_non_null(strstr(find(&p, "source tuples")->fix, "with 1 address"));
+    ask.n_excluded_ports = 1;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_non_null(strstr(find(&p, "source tuples")->fix, "with 2 addresses"));
+}
+
 static void loopback_of_ipv6_has_no_further_addresses(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -224,6 +240,7 @@ int main(void)
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_port_of_the_server_has_the_tuples_of_the_kernel),
         cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),
+        cmocka_unit_test(an_address_lacks_the_ports_that_are_reserved),
         cmocka_unit_test(loopback_of_ipv6_has_no_further_addresses),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
     };
