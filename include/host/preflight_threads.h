@@ -9,9 +9,14 @@
 
 #include <stdint.h>
 
+struct preflight_threads {
+    uint32_t n_workers, n_helpers;
+    uint32_t least_workers; /* that hold the connections */
+};
+
 /* Adds a line for each limit that there is. */
 void preflight_threads_check(struct preflight *p, const struct host_limits *host,
-                             uint64_t n_threads);
+                             const struct preflight_threads *ask);
 
 /* Returns how many more threads all of these limits allow; HOST_LIMITS_UNKNOWN: any number. */
 uint64_t preflight_threads_left(const struct host_limits *host);

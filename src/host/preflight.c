@@ -6,6 +6,7 @@
 #include "host/preflight_memory.h"
 #include "host/preflight_threads.h"
 #include "host/preflight_tuples.h"
+#include "host/process_limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +35,36 @@ static const char *ulimit_text(char text[PREFLIGHT_TEXT_BYTES], const struct hos
     return text;
 }
 
-/* The main thread's own table has a descriptor for each of the others. */
+/* How many tables there can be, each with as many connections: the main thread's own table has a
+ * descriptor for each of the others. */
+static uint64_t most_tables(const struct host_limits *host, uint64_t reserved_fds)
+{
+    return host->nofile > reserved_fds ? host->nofile - reserved_fds : 0;
+}
+
+/* More threads, or fewer, help only as long as the connections fit into as many tables as there can
+ * be. */
+static void say_too_few_fds(struct preflight_line *line, const struct host_limits *host,
+                            uint64_t n_connections, uint32_t n_threads, uint64_t reserved_fds)
+{
+    const uint64_t most = most_tables(host, reserved_fds);
+    const bool fits = most > 0 && n_connections <= most * most;
+    char text[PREFLIGHT_TEXT_BYTES];
+
+    ulimit_text(text, host, line->needed);
+    if (n_threads <= most && fits)
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "use --threads auto (each thread has its own table), or %s", text);
+    else if (n_threads <= most)
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s", text);
+    else if (fits)
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s (%" PRIu32 " threads), or --threads %" PRIu64,
+                           text, n_threads, most);
+    else
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s (%" PRIu32 " %s), or fewer connections", text,
+                           n_threads, units_noun(n_threads, "thread", "threads"));
+}
+
 static void check_fds(struct preflight *p, const struct host_limits *host, uint64_t n_connections,
                       uint32_t n_threads, bool own_fd_tables, uint64_t reserved_fds)
 {
@@ -46,20 +76,29 @@ static void check_fds(struct preflight *p, const struct host_limits *host, uint6
         preflight_line_add_short(p, "fd limit per table", host->nofile, needed);
     char text[PREFLIGHT_TEXT_BYTES];
 
-    ulimit_text(text, host, needed);
-    if (line != NULL && needed == of_main)
-        preflight_line_fix(line, PREFLIGHT_STOP, "%s (%" PRIu32 " %s), or fewer connections", text,
-                           n_threads, units_noun(n_threads, "thread", "threads"));
-    else if (line != NULL && own_fd_tables)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use --threads auto (each thread has its own table), or %s", text);
+    if (line != NULL && own_fd_tables)
+        say_too_few_fds(line, host, n_connections, n_threads, reserved_fds);
     else if (line != NULL)
-        preflight_line_fix(line, PREFLIGHT_STOP, "%s", text);
+        preflight_line_fix(line, PREFLIGHT_STOP, "%s", ulimit_text(text, host, needed));
     line = preflight_line_add(p, "fd tables", n_tables, UNKNOWN);
     if (!own_fd_tables)
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "this system does not allow per-thread fd tables: all threads share "
                            "one fd limit");
+}
+
+static void check_threads(struct preflight *p, const struct host_limits *host,
+                          uint64_t n_connections, bool own_fd_tables, uint32_t n_threads,
+                          uint32_t n_helpers)
+{
+    const struct preflight_threads ask = {
+        .n_workers = n_threads,
+        .n_helpers = n_helpers,
+        .least_workers =
+            own_fd_tables ? process_limits_workers_for(n_connections, host->nofile, 1) : 1,
+    };
+
+    preflight_threads_check(p, host, &ask);
 }
 
 /* Sockets of the whole host.  Beyond fs.file-max, other users can open no files. */
@@ -218,7 +257,8 @@ void preflight_client(struct preflight *p, const struct host_limits *host,
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->udp ? ask->n_connections : n_of_tcp,
                 ask->own_fd_tables ? ask->n_threads : 1, ask->reserved_fds);
-    preflight_threads_check(p, host, (uint64_t)ask->n_threads + ask->n_helper_threads);
+    check_threads(p, host, ask->n_connections, ask->own_fd_tables, ask->n_threads,
+                  ask->n_helper_threads);
     preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_CLIENT);
     check_tcp_memory(p, host, n_of_tcp);
     preflight_memory_check_address_space(p, host, &own, ask->n_helper_threads);
@@ -264,7 +304,7 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     check_fds(p, host, ask->n_connections, ask->n_threads, ask->own_fd_tables, ask->reserved_fds);
     check_files(p, host, ask->n_connections, ask->own_fd_tables ? ask->n_threads : 1,
                 ask->reserved_fds);
-    preflight_threads_check(p, host, ask->n_threads);
+    check_threads(p, host, ask->n_connections, ask->own_fd_tables, ask->n_threads, 0);
     preflight_memory_check(p, host, &ends, MEMORY_WATCH_OF_SERVER);
     check_tcp_memory(p, host, ask->n_connections);
     preflight_memory_check_address_space(p, host, &ends, 0);

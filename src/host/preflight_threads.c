@@ -12,45 +12,63 @@ static uint64_t known(uint64_t n)
     return n != UNKNOWN ? n : 0;
 }
 
-static void check_host(struct preflight *p, const struct host_limits *host, uint64_t n_threads)
+static uint64_t threads_of(const struct preflight_threads *ask)
 {
-    preflight_line_add_sysctl(p, "kernel.threads-max", host->threads_max,
-                              known(host->threads_running) + n_threads, PREFLIGHT_STOP);
+    return (uint64_t)ask->n_workers + ask->n_helpers;
 }
 
-static void check_user(struct preflight *p, const struct host_limits *host, uint64_t n_threads)
+static void check_host(struct preflight *p, const struct host_limits *host,
+                       const struct preflight_threads *ask)
+{
+    preflight_line_add_sysctl(p, "kernel.threads-max", host->threads_max,
+                              known(host->threads_running) + threads_of(ask), PREFLIGHT_STOP);
+}
+
+/* What helps without a higher limit. */
+static const char *instead(const struct preflight_line *line, const struct preflight_threads *ask)
+{
+    const uint64_t n_missing = line->needed - line->available;
+
+    if (ask->n_workers >= ask->least_workers + n_missing)
+        return ", or use fewer --threads";
+    return ask->least_workers > 1 ? ", or use fewer connections, which need fewer threads" : "";
+}
+
+static void check_user(struct preflight *p, const struct host_limits *host,
+                       const struct preflight_threads *ask)
 {
     struct preflight_line *line;
 
     if (host->user_threads_max == UNKNOWN)
         return;
     line = preflight_line_add_short(p, "threads of this user", host->user_threads_max,
-                                    known(host->user_threads) + n_threads);
+                                    known(host->user_threads) + threads_of(ask));
     if (line != NULL)
-        preflight_line_fix(line, PREFLIGHT_STOP, "ulimit -u %" PRIu64 ", or use fewer --threads",
-                           line->needed);
+        preflight_line_fix(line, PREFLIGHT_STOP, "ulimit -u %" PRIu64 "%s", line->needed,
+                           instead(line, ask));
 }
 
-static void check_cgroup(struct preflight *p, const struct host_limits *host, uint64_t n_threads)
+static void check_cgroup(struct preflight *p, const struct host_limits *host,
+                         const struct preflight_threads *ask)
 {
     struct preflight_line *line;
 
     if (host->cgroup_threads_max == UNKNOWN)
         return;
     line = preflight_line_add_short(p, "cgroup pids.max", host->cgroup_threads_max,
-                                    known(host->cgroup_threads) + n_threads);
+                                    known(host->cgroup_threads) + threads_of(ask));
     if (line != NULL)
-        preflight_line_fix(line, PREFLIGHT_STOP,
-                           "raise %s to %" PRIu64 " (systemd: TasksMax=), or use fewer --threads",
-                           cgroup_path_end(host->cgroup_threads_limit), line->needed);
+        preflight_line_fix(line, PREFLIGHT_STOP, "raise %s to %" PRIu64 " (systemd: TasksMax=)%s",
+                           cgroup_path_end(host->cgroup_threads_limit), line->needed,
+                           instead(line, ask));
 }
 
 void preflight_threads_check(struct preflight *p, const struct host_limits *host,
-                             uint64_t n_threads)
+                             const struct preflight_threads *ask)
 {
-    check_host(p, host, n_threads);
-    check_user(p, host, n_threads);
-    check_cgroup(p, host, n_threads);
+    check_host(p, host, ask);
+    check_user(p, host, ask);
+    check_cgroup(p, host, ask);
 }
 
 /* Returns how many more threads the limits allow, with the name of the one that allows the fewest.

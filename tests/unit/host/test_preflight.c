@@ -70,7 +70,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(threads_max), 201, "kernel.threads-max", PREFLIGHT_STOP,
          "sysctl -w kernel.threads-max=202"},
         {FACT(user_threads_max), 51, "threads of this user", PREFLIGHT_STOP,
-         "ulimit -u 52, or use fewer --threads"},
+         "ulimit -u 52, or use fewer connections, which need fewer threads"},
         {FACT(cgroup_threads_max), 21, "cgroup pids.max", PREFLIGHT_STOP,
          "raise /sys/fs/cgroup/u/pids.max to 22 (systemd: TasksMax=)"},
         {FACT(memory_available_bytes), RESERVE + NEEDED - 1, "memory (bytes available)",
@@ -226,7 +226,61 @@ static void main_thread_has_a_descriptor_for_each_thread(void **state)
     ask.n_threads = 5001;
     preflight_client(&p, &host_of_10000, &ask);
     assert_int_equal(find(&p, "fd limit per table")->level, PREFLIGHT_STOP);
-    assert_non_null(strstr(find(&p, "fd limit per table")->fix, "ulimit -n 5065 (5001 threads)"));
+    assert_string_equal(find(&p, "fd limit per table")->fix,
+                        "ulimit -n 5065 (5001 threads), or --threads 5000");
+}
+
+/* 36 tables of 36 connections fit into 100 descriptors each. */
+static void another_number_of_threads_is_a_remedy_only_if_it_suffices(void **state)
+{
+    static const struct {
+        uint64_t n_connections;
+        uint32_t n_threads;
+        const char *fix;
+    } cases[] = {
+        {1296, 1, "use --threads auto (each thread has its own table), or ulimit -n 1360"},
+        {1297, 1, "ulimit -n 1361"},
+        {1296, 37, "ulimit -n 101 (37 threads), or --threads 36"},
+        {1297, 37, "ulimit -n 101 (37 threads), or fewer connections"},
+    };
+    struct preflight_client ask = ask_10000;
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.nofile = 100;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask.n_connections = cases[i].n_connections;
+        ask.n_threads = cases[i].n_threads;
+        preflight_client(&p, &host, &ask);
+        assert_string_equal(find(&p, "fd limit per table")->fix, cases[i].fix);
+    }
+}
+
+/* A table holds 5,000 connections. */
+static void fewer_threads_are_a_remedy_only_if_they_hold_the_connections(void **state)
+{
+    static const struct {
+        uint64_t n_connections;
+        uint32_t n_threads, n_helpers;
+        const char *fix;
+    } cases[] = {
+        {10000, 4, 0, "ulimit -u 54, or use fewer --threads"},
+        {10000, 3, 1, "ulimit -u 54, or use fewer connections, which need fewer threads"},
+        {5000, 3, 1, "ulimit -u 54, or use fewer --threads"},
+        {5000, 1, 2, "ulimit -u 53"},
+    };
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask.n_connections = cases[i].n_connections;
+        ask.n_threads = cases[i].n_threads;
+        ask.n_helper_threads = cases[i].n_helpers;
+        preflight_client(&p, &host_of_10000, &ask);
+        assert_string_equal(find(&p, "threads of this user")->fix, cases[i].fix);
+    }
 }
 
 static void helper_threads_are_threads(void **state)
@@ -336,6 +390,8 @@ int main(void)
         cmocka_unit_test(server_elsewhere_needs_half_of_the_sockets_here),
         cmocka_unit_test(one_shared_table_has_to_hold_all),
         cmocka_unit_test(main_thread_has_a_descriptor_for_each_thread),
+        cmocka_unit_test(another_number_of_threads_is_a_remedy_only_if_it_suffices),
+        cmocka_unit_test(fewer_threads_are_a_remedy_only_if_they_hold_the_connections),
         cmocka_unit_test(helper_threads_are_threads),
         cmocka_unit_test(threads_of_the_server_are_limited),
         cmocka_unit_test(the_tightest_limit_on_threads_counts),
