@@ -13,11 +13,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Installs handlers for SIGINT and SIGTERM.  SIGHUP and SIGUSR1 are ignored except while an event
- * loop handles them.  Returns 0, or -1 with errno. */
+/* Installs handlers for SIGINT and SIGTERM: before anything is created that must not be left
+ * behind. Returns 0, or -1 with errno. */
+int shutdown_catch(void);
+
+/* The same; SIGHUP and SIGUSR1 are ignored from then on, except while an event loop handles them.
+ */
 int shutdown_prepare(void);
 
-/* Becomes readable at the first request, for an event loop; -1 before shutdown_prepare(). */
+/* Becomes readable at the first request, for an event loop; -1 before shutdown_catch(). */
 int shutdown_fd(void);
 
 /* Acts like such a signal.  Does not return for a second request.  0: a request that is no signal,

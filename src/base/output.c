@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/outputs.h"
 #include "base/reopen.h"
+#include "base/shutdown.h"
 #include "base/units.h"
 #include "base/writing.h"
 
@@ -15,9 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STREAM_BYTES = 1 << 16 };
+
+#define READER_WAIT_NS (10 * UNITS_NS_PER_MS)
 
 /* --- writing --- */
 
@@ -109,19 +113,33 @@ static int open_stdout(void)
     return -1;
 }
 
+static int open_now(const struct output *o)
+{
+    return open(o->name, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0666);
+}
+
+/* Returns a descriptor, or -1 with errno; EINTR: the program shall end. */
+static int await_reader(const struct output *o)
+{
+    const struct timespec wait = {.tv_nsec = READER_WAIT_NS};
+    int fd;
+
+    log_error("--%s: waiting for a reader of '%s'", o->option, o->name);
+    while ((fd = open_now(o)) < 0 && errno == ENXIO && !shutdown_was_requested())
+        nanosleep(&wait, NULL);
+    if (fd < 0 && errno == ENXIO)
+        errno = EINTR;
+    return fd;
+}
+
 static int open_file(const struct output *o)
 {
-    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC;
     struct stat status;
-    int fd = open(o->name, flags | O_NONBLOCK, 0666);
+    const int fd = open_now(o);
+    const bool lacks_reader =
+        fd < 0 && errno == ENXIO && stat(o->name, &status) == 0 && S_ISFIFO(status.st_mode);
 
-    if (fd < 0 && errno == ENXIO && stat(o->name, &status) == 0 && S_ISFIFO(status.st_mode)) {
-        log_error("--%s: waiting for a reader of '%s'", o->option, o->name);
-        fd = open(o->name, flags, 0666);
-        if (fd >= 0)
-            (void)fcntl(fd, F_SETFL, O_APPEND | O_NONBLOCK);
-    }
-    return fd;
+    return lacks_reader ? await_reader(o) : fd;
 }
 
 /* Returns 0, or the errno of close(2). */

@@ -34,7 +34,7 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-int shutdown_prepare(void)
+int shutdown_catch(void)
 {
     if (wake_fd < 0)
         wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -42,6 +42,13 @@ int shutdown_prepare(void)
         return -1;
     handle(SIGINT, on_signal);
     handle(SIGTERM, on_signal);
+    return 0;
+}
+
+int shutdown_prepare(void)
+{
+    if (shutdown_catch() != 0)
+        return -1;
     handle(SIGHUP, SIG_IGN);
     handle(SIGUSR1, SIG_IGN);
     return 0;

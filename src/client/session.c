@@ -322,14 +322,23 @@ static int measure(struct client_session *s)
     return code;
 }
 
+/* What client_session_free() removes. */
+static int open_all(struct client_session *s)
+{
+    if (shutdown_catch() != 0)
+        return log_error("cannot handle signals: %s", strerror(errno));
+    if (open_page(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
+        return -1;
+    messages_set_patience(MESSAGES_NEVER); /* until the run is over */
+    return open_control(s);
+}
+
 int client_session_run(struct client_session *s)
 {
-    if (check_plan(s) != 0 || open_watch(s) != 0 || open_page(s) != 0 ||
-        client_outputs_open(&s->outputs, &s->opts) != 0)
+    if (check_plan(s) != 0 || open_watch(s) != 0)
         return CLIENT_EXIT_USAGE;
-    messages_set_patience(MESSAGES_NEVER); /* until the run is over */
-    if (open_control(s) != 0)
-        return CLIENT_EXIT_USAGE;
+    if (open_all(s) != 0 || shutdown_was_requested())
+        return shutdown_was_requested() ? CLIENT_EXIT_INTERRUPTED : CLIENT_EXIT_USAGE;
     warn(s);
     return measure(s);
 }

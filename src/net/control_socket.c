@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/inputs.h"
 #include "base/outputs.h"
+#include "base/shutdown.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "net/patience.h"
@@ -129,7 +130,7 @@ static int lock_directory(const struct sockaddr_un *un)
         end[end == directory] = '\0';
     fd = open(end != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
-           clock_now_ns() < until_ns)
+           clock_now_ns() < until_ns && !shutdown_was_requested())
         nanosleep(&wait, NULL);
     return fd;
 }

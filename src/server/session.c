@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/messages.h"
 #include "base/notify.h"
+#include "base/shutdown.h"
 #include "base/units.h"
 #include "host/kernel_features.h"
 #include "host/preflight_report.h"
@@ -133,6 +134,8 @@ static int open_control(struct server *s)
     const struct server_opts *o = &s->opts;
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
+    if (shutdown_catch() != 0)
+        return log_error("cannot handle signals: %s", strerror(errno));
     if (o->control != NULL &&
         control_socket_listen(&s->control_socket, o->control, o->control_token != NULL, error) != 0)
         return log_error("--control: %s", error);

@@ -95,6 +95,43 @@ def test_sigint_ends_a_run_whose_servers_control_port_is_silent():
         check_interrupted(code, "asking a server")
 
 
+def end_at_second_zoneinfo(argv, **options):
+    """Runs a program that gets SIGTERM when it opens this file for the second time: after what it creates, before its event loop."""
+    return run_command(["strace", "-qq", "-o", "/dev/null", "-P", "/proc/zoneinfo", "-e", "trace=openat",
+                        "-e", "inject=openat:signal=TERM:when=2", *argv], **options)
+
+
+@plain_build_only
+def test_programs_that_are_ended_while_they_start_leave_nothing_behind():
+    need_program("strace", "gnuplot")
+    directory = temp_directory()
+    control = f"unix:{directory}/control"
+    r = end_at_second_zoneinfo([TCPSERVER, "--control", control, "0"])
+    check_equal((r.returncode, os.listdir(directory)), (0, []), f"exit code of the server, and its socket: {r.stderr}")
+    with Server() as server:
+        r = end_at_second_zoneinfo([TCPCLIENT, "--control", control, "--report", temp_path("page.html"), f"127.0.0.1:{server.port}"],
+                                   env={**os.environ, "TMPDIR": directory})
+    check_equal((r.returncode, os.listdir(directory)), (130, []), f"exit code of the client, and what is left: {r.stderr}")
+
+
+def test_a_client_that_is_interrupted_before_the_run_keeps_the_last_result_and_leaves_nothing_behind():
+    need_program("gnuplot")
+    directory, result = temp_directory(), temp_path("result.json")
+    write_text(result, "of the last run\n")
+    options = "-c", 5, "-r", 5, "--json", result, "--report", temp_path("page.html")
+    with Server() as server, silent_listener() as silent:
+        def start(*more):
+            return start_client(*options, *more, f"127.0.0.1:{server.port}", env={**os.environ, "TMPDIR": directory})
+        asking = start("--server-control", f"127.0.0.1:{silent.getsockname()[1]}")
+        connection, _ = silent.accept()
+        with connection:
+            check_equal(interrupt_and_wait(asking, "asking a server"), 130, "exit code")
+        opening = start("--hgrm", fifo())
+        wait_for(lambda: os.listdir(directory) and sleeps(opening.pid), "the client to wait for a reader")
+        check_equal(interrupt_and_wait(opening, "opening a FIFO"), 130, "exit code")
+    check_equal((os.listdir(directory), read_text(result)), ([], "of the last run\n"), "what is left")
+
+
 def answer_once(listener, metrics):
     """The first request is answered. Returns the connection of the second."""
     connection, _ = listener.accept()

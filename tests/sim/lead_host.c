@@ -21,6 +21,7 @@ void __wrap_host_counters_watch_memory(struct host_counters *earlier);
 void __real_host_limits_read(struct host_limits *host);
 void __wrap_host_limits_read(struct host_limits *host);
 int __wrap_sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states);
+int __wrap_shutdown_catch(void);
 int __wrap_shutdown_prepare(void);
 int __wrap_shutdown_fd(void);
 int __wrap_client_control_start(struct client_control *c, struct event_base *base,
@@ -84,6 +85,11 @@ int __wrap_sockdiag_count(const struct sock_address *peer, struct sockdiag_state
     (void)peer;
     *states = (struct sockdiag_states){0};
     return -1;
+}
+
+int __wrap_shutdown_catch(void)
+{
+    return 0;
 }
 
 int __wrap_shutdown_prepare(void)
