@@ -22,13 +22,13 @@ references_of_series() {
     done
 }
 
-# The first nights of the last reference's series: the baseline.
-pinned() {
-    last=$(references | sed -n 1p)
-    [ -n "$last" ] || return 0
+# The first nights of each series that one of the last reference nights belongs to: the baselines.
+baselines() {
     references | while IFS= read -r before; do
-        ! cmp -s "$before/fingerprint" "$last/fingerprint" || echo "$before"
-    done | tail -n 10
+        [ ! -r "$before/fingerprint" ] || printf '%s %s\n' "$(cksum <"$before/fingerprint")" "$before"
+    done | awk -v last="$history" '
+        { series = $1 " " $2; sub(/^[^ ]* [^ ]* /, ""); of[NR] = series; night[NR] = $0; if (NR <= last) recent[series] }
+        END { for (i = NR; i > 0; i--) if (of[i] in recent && ++n[of[i]] <= 10) print night[i] }'
 }
 
 begin_night() {
@@ -38,13 +38,13 @@ begin_night() {
     mkdir "$night"
 }
 
-# Removes the oldest nights, except this one, the baseline and the last reference nights.  By its name this one may be the
+# Removes the oldest nights, except this one, the baselines and the last reference nights.  By its name this one may be the
 # oldest: the clock was ahead, or is behind now.
 remove_old_nights() {
     # not in a file: on a full disk only this makes room
     kept=$(
         references | sed -n "1,${history}p"
-        pinned
+        baselines
     )
     nights | sort -r | { grep -vxF -- "$night" || true; } | tail -n +"$keep" | while IFS= read -r old; do
         printf '%s\n' "$kept" | grep -qxF -- "$old" || rm -rf -- "$old" || echo "$program: cannot remove '$old'" >&2

@@ -265,6 +265,21 @@ def test_retention_removes_only_old_nights():
     check_equal([name for name in other if not os.path.isdir(f"{nights.results}/{name}")], [], "removed")
 
 
+def test_first_nights_of_a_series_outlive_a_night_of_another():
+    """As after a night with another kernel."""
+    nights = Nights(history=2, keep=3)
+    os.makedirs(nights.results)
+    series = ["usual"] * 12 + ["other"]
+    for day, name in enumerate(series, 1):
+        os.mkdir(f"{nights.results}/2001-01-{day:02}T000000Z")
+        write(f"{nights.results}/2001-01-{day:02}T000000Z/fingerprint", name)
+        write(f"{nights.results}/2001-01-{day:02}T000000Z/reference", "")
+    nights.queue(*[(real_result(), 3)] * 4)
+    nights.run(2)
+    kept = [os.path.basename(night)[8:10] for night in nights.all()]
+    check_equal(kept[:-1], [f"{day:02}" for day in (*range(1, 11), 12, 13)], "the first 10, the last 2, and none between")
+
+
 def test_mail_is_sent_only_if_a_night_does_not_pass():
     nights = Nights(runs=10, mail_to="someone@example.com", sendmail="bin/sendmail -f nobody")
     nights.queue(*valid_runs(10, 1))
