@@ -6,7 +6,7 @@ import functools
 import gzip
 
 from documents import COMMANDS, PROGRAMS, options_of
-from harness import *
+from setup_host import *
 
 BUILD_DIR = os.path.dirname(os.path.abspath(TCPCLIENT))
 NAMES = [*PROGRAMS, *(["tcpreport"] if TCPREPORT else [])]
@@ -168,6 +168,28 @@ def test_units_are_stopped_and_disabled_on_removal():
     ours = commands_of(f"{control}/prerm")
     check("systemctl disable --now tcpserver.service tcpscaler-nightly.timer" in "\n".join(ours), f"{ours}")
     check_equal(commands_of(f"{SOURCE_DIR}/debian/tcpscaler.prerm"), ours, "commands of the source package")
+
+
+def test_settings_of_the_host_are_restored_on_removal():
+    with Host() as host:
+        before = host.everything()
+        prerm, path = temp_path("prerm"), {"PATH": f"{unpacked()}/usr/sbin:{os.environ['PATH']}"}
+        run("dpkg-deb", "-e", package(), prerm)
+
+        def remove(how="remove"):
+            return run_command([*host.prefix, f"{prerm}/prerm", how], env={**os.environ, **path})
+        apply(host, SERVER, "--persist", "--limits")
+        apply(host, CLIENT)
+        tuned = host.everything()
+        remove("upgrade")
+        check_same(host.everything(), tuned, "after an upgrade")
+        r = remove()
+        check_equal((r.returncode, r.stdout, r.stderr), (0, "", ""), "removal")
+        check_same(host.everything(), before, "after removal")
+        apply(host, CLIENT, "--owner", "us")
+        r = remove()
+        check_equal(r.returncode, 0, "removal while the host is tuned by somebody")
+        check("tuned by 'us'" in r.stderr and "\ntcpscaler-setup-client --revert, with the --owner" in r.stderr, r.stderr)
 
 
 def test_packages_recommend_what_the_setup_scripts_run():
