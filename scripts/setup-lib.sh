@@ -244,5 +244,6 @@ begin_change() {
     if [ "$mode" = apply ]; then
         begin_state
         [ -z "$revert_after" ] || renew_timer
+        [ -z "$persist" ] || drop_timer
     fi
 }

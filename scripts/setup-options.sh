@@ -120,9 +120,9 @@ common_usage() {
   --revert-after TIME
                     with --apply: revert automatically after TIME (90s, 30m, 2h; without a unit:
                     seconds), even if the session has ended; another --apply with this option
-                    restarts the timer; one without it leaves the timer running.  If the revert fails,
-                    the state file remains; syslog, and a file named like the state file with .log,
-                    say why
+                    restarts the timer; one without it leaves the timer running; one with --persist stops
+                    it.  If the revert fails, the state file remains; syslog, and a file named like the
+                    state file with .log, say why
   --owner NAME      label the changes with NAME; --apply and --revert refuse to touch changes of
                     another owner (exit code 3)
   --lock-wait S     if another of these scripts is changing this host, wait up to S seconds for it

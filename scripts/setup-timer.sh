@@ -55,15 +55,27 @@ start_timer() {
     record timer "$timer" "$(begin_of $timer)"
 }
 
-# The state keeps only the last timer, and is never without one.
-renew_timer() {
-    old_timers=$(grep '^timer' "$state") || true
-    start_timer
-    while IFS=$tab read -r kind name before; do
-        [ -z "$kind" ] || stop_timer "$name" "$before" || true
+# keep_timer PID: stops all others and removes them from the state; all, if PID is empty.
+keep_timer() {
+    while IFS=$tab read -r _ name before; do
+        [ "$name" = "$1" ] || stop_timer "$name" "$before" || true
     done <<END
-$old_timers
+$(grep "^timer$tab" "$state")
 END
     # shellcheck disable=SC2016 # fields of awk
-    replace_state awk -F '\t' -v last="$timer" '$1 != "timer" || $2 == last' <"$state"
+    replace_state awk -F '\t' -v last="$1" '$1 != "timer" || $2 == last' <"$state"
+}
+
+# The state is never without a timer.
+renew_timer() {
+    start_timer
+    keep_timer "$timer"
+}
+
+# --persist keeps what a timer would revert.
+drop_timer() {
+    ! grep -q "^timer$tab" "$state" || {
+        keep_timer ''
+        note "--persist: stopped the timer of --revert-after"
+    }
 }

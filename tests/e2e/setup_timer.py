@@ -77,6 +77,24 @@ def test_revert_stops_the_timer_and_apply_restarts_it():
     with_time_to_look("applied again before the time", time_begins_anew)
 
 
+def test_persist_stops_the_timer():
+    """It would revert what is to stay, or, as the state moves, nothing."""
+    with Host() as host:
+        before, given = host.everything(), temp_path("state")
+        for options, first, then in (((), host.path("run/tcpscaler/setup-server.state"), host.path("var/lib/tcpscaler/setup-server.state")),
+                                     (("--state", given), given, given)):
+            apply(host, SERVER, *options, "--revert-after", "1h")
+            (timer, _), = timers(first)
+            r = apply(host, SERVER, *options, "--persist")
+            check("setup-server.sh: --persist: stopped the timer of --revert-after\n" in r.stderr, r.stderr)
+            wait_for(lambda: not os.path.exists(f"/proc/{timer}"), "the end of the timer")
+            check_equal((os.path.exists(then), timers(then)), (True, []), "the state, and timers in it")
+            r = apply(host, SERVER, *options, "--persist")
+            check("timer" not in r.stderr, f"again: {r.stderr}")
+            script(host, SERVER, "--revert", *options)
+            check_same(host.everything(), before, "after --revert")
+
+
 def without(path, line):
     text = Path(path).read_text()
     check(line in text, text)
