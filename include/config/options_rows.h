@@ -24,7 +24,7 @@
         "serve the HTTP control API at ADDR:PORT or unix:PATH", 0, 0, NULL
 #define OPTIONS_ROW_CONTROL_TOKEN(offset)                                                          \
     "control-token", 0, OPTION_TEXT, offset, "FILE",                                               \
-        "require the token in FILE for it; without a token, loopback only", 0, 0, NULL
+        "token for control requests; required if ADDR is not loopback", 0, 0, NULL
 #define OPTIONS_ROW_FORCE(offset)                                                                  \
     "force", 0, OPTION_FLAG, offset, NULL, "run even if the plan says stop", 0, 0, NULL
 #define OPTIONS_ROW_CONFIG(offset)                                                                 \

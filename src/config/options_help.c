@@ -18,6 +18,23 @@ static void print_row(const struct option_row *row, FILE *out)
     fprintf(out, "%*s%s\n", HELP_COLUMN - n, "", row->help);
 }
 
+static bool has(const struct options *o, enum option_kind kind)
+{
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (o->rows[i].kind == kind)
+            return true;
+    return false;
+}
+
+static void print_units(const struct options *o, FILE *out)
+{
+    if (!has(o, OPTION_DURATION))
+        return;
+    fputs("\nTimes take units (250ms, 5s, 2m; a bare number is seconds).\n", out);
+    if (has(o, OPTION_BYTES))
+        fputs("Counts take k, M and G, sizes also KiB, MiB and GiB.\n", out);
+}
+
 void options_print_help(const struct options *o, FILE *out)
 {
     fprintf(out, "Usage: %s %s\n%s\n", o->program, o->usage, o->summary);
@@ -29,6 +46,5 @@ void options_print_help(const struct options *o, FILE *out)
         else
             fprintf(out, "\n%s\n", o->rows[i].name);
     }
-    fputs("\nTimes take units (250ms, 5s, 2m; a bare number is seconds), counts k, M and G.\n",
-          out);
+    print_units(o, out);
 }

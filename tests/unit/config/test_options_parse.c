@@ -178,6 +178,32 @@ static void help_aligns_what_options_do(void **state)
     free(output);
 }
 
+static void help_names_the_units_of_values_that_the_options_take(void **state)
+{
+    static const struct {
+        size_t n_rows;
+        const char *end;
+    } cases[] = {
+        {N_OF(rows), "a bare number is seconds).\n"
+                     "Counts take k, M and G, sizes also KiB, MiB and GiB.\n"},
+        {5, "how large it is\n"}, /* no times */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct run r;
+        char *output;
+
+        init(&r);
+        r.options.n_rows = cases[i].n_rows;
+        options_print_help(&r.options, print_open());
+        output = print_close();
+        assert_true(strlen(output) > strlen(cases[i].end));
+        assert_string_equal(output + strlen(output) - strlen(cases[i].end), cases[i].end);
+        free(output);
+    }
+}
+
 static void help_and_version_end_the_parsing(void **state)
 {
     static const struct {
@@ -215,6 +241,7 @@ int main(void)
         cmocka_unit_test(each_parse_begins_anew),
         cmocka_unit_test(help_has_every_row_within_100_columns),
         cmocka_unit_test(help_aligns_what_options_do),
+        cmocka_unit_test(help_names_the_units_of_values_that_the_options_take),
         cmocka_unit_test(help_and_version_end_the_parsing),
     };
 
