@@ -129,8 +129,9 @@ common_usage() {
                     (default: 60); if it is still running then, exit with 3
   --state FILE      the state file (default: $volatile/$script.state; with --persist
                     $durable/$script.state)
-  -- COMMAND...     then run COMMAND with the fd limit raised for N connections (a script cannot raise
-                    the limit of its parent shell); conflicts with --dry-run
+  -- COMMAND...     then, unless a change was refused, run COMMAND with the fd limit raised for N
+                    connections (a script cannot raise the limit of its parent shell); conflicts with
+                    --dry-run
 
 Without --persist, a reboot undoes everything; with it, everything except the sysctls and --limits.  If
 setup-server and setup-client changed the same value, it is restored when both have been reverted (with
@@ -140,7 +141,7 @@ setup-server and setup-client changed the same value, it is restored when both h
 "ct state established accept" does not match them.  Use it only if another rule accepts packets from and
 to the port.
 
-Exit codes:
+Exit codes, or that of COMMAND if it runs:
   0  success
   1  --check found differences
   2  usage error
