@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * messages: stderr, written so that nobody who does not read it holds up the program.
+ * messages: stderr, written so that a reader that does not read cannot hold up the program.
  *
  * Lines that are not read in time are dropped; once stderr takes text again, a line says how many
  * were lost. */

@@ -50,8 +50,8 @@ struct host_limits {
 
 void host_limits_read(struct host_limits *host);
 
-/* Replaces the figures of this user by those of another one, to whom this program, with its one
- * thread, will switch: root's exemptions from RLIMIT_NPROC and fs.file-max do not outlast that. */
+/* Replaces the figures of this user by those of the one to whom this program, which has one thread,
+ * will switch: root's exemptions from RLIMIT_NPROC and fs.file-max end then. */
 void host_limits_of_user(struct host_limits *host, uint64_t user);
 
 #endif

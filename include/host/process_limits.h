@@ -21,12 +21,12 @@
  * some. */
 uint64_t process_limits_reserved_fds(bool own_fd_tables, uint32_t n_threads);
 
-/* The highest RLIMIT_NOFILE that a process with that of now can have: the hard limit, but at most
- * fs.nr_open (UINT64_MAX: unknown), which may be lower if it was set later.  Beyond nr_open the
- * kernel opens no descriptor, and it refuses to set a limit, even one that is as before. */
+/* The highest RLIMIT_NOFILE to which a process can raise the limit `now`: its hard limit, or
+ * fs.nr_open (UINT64_MAX: unknown) if that was lowered since.  Beyond nr_open the kernel opens no
+ * descriptor, and refuses to set a limit, even the one in effect. */
 struct rlimit process_limits_most_nofile(const struct rlimit *now, uint64_t nr_open);
 
-/* Sets RLIMIT_NOFILE of this process to that, hard limit included.  Returns the limit in effect:
+/* Sets RLIMIT_NOFILE of this process to that, soft and hard.  Returns the limit in effect:
  * the old one if that failed. */
 uint64_t process_limits_raise_nofile(void);
 

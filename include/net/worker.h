@@ -91,9 +91,10 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 /* Sockets that are ready all the time put a timer off for this long. */
 #define WORKER_MOST_PUT_OFF_S 1
 
-/* For a timer whose work depends on what the sockets hold: this thread may be late.  Called by the
- * callback of the timer and of `idle`, an event of WORKER_PRIORITY_IDLE: returns false and, when no
- * socket is ready, has it called again and returns true. */
+/* For a timer whose work depends on what the sockets hold, which this thread may be late to read.
+ * Call it from the callback that the timer and `idle`, an event of WORKER_PRIORITY_IDLE, share.
+ * Returns false, and has the callback called again once no socket is ready, or after
+ * WORKER_MOST_PUT_OFF_S; then returns true. */
 bool worker_has_read(struct event *timer, struct event *idle);
 
 /* Adds the event of a socket; the timeout may be NULL.  Returns 0, or ENOSPC where epoll_ctl(2)
@@ -104,10 +105,10 @@ int worker_watch(struct event *event, const struct timeval *timeout);
  * Takes about 1 us. */
 int worker_add_timeout(struct event *event, const struct timeval *timeout);
 
-/* From the callback, with `what`, of a socket's event with this timeout and EV_PERSIST: has the
- * socket watched further.  When the timeout expires, libevent removes the event and adds it again
- * before it calls back, and ignores that adding it fails; nothing more would be heard of the
- * socket.  Where that happened, this adds it once more, and returns as worker_watch() does. */
+/* Keeps watching a socket whose event has EV_PERSIST and this timeout.  Call it from the event's
+ * callback, with its `what`.  When the timeout expires, libevent removes the event and adds it
+ * again before it calls back, and ignores a failure to add it, after which the socket would have no
+ * events.  In that case this adds it once more, and returns as worker_watch() does. */
 int worker_keep_watching(struct event *event, short what, const struct timeval *timeout);
 
 /* From a callback: ends the loop after this callback. */
@@ -116,9 +117,9 @@ void worker_finish(struct worker *w);
 /* Waits for the thread to end and releases its mailbox. */
 void worker_join(struct worker *w);
 
-/* Has libevent's messages written as this program's own are: all errors, which end the process, and
- * only the first warning.  libevent would write one for each connection that epoll_ctl(2) refuses,
- * and wait for stderr. */
+/* Writes libevent's messages like this program's own: all errors, which end the process, but only
+ * the first warning.  libevent itself would write one for each connection that epoll_ctl(2)
+ * refuses, and wait for stderr. */
 void worker_take_messages(void);
 
 /* Returns libevent's backend here, "epoll", or "none" if it cannot be used.  Main thread. */

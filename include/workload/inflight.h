@@ -16,9 +16,9 @@
  * arrive in the order of the queries, so a connection only needs the number of answers owed.  With
  * ids, the id stays in use until the answer arrives: it is a bit in a slot of 128 ids.  If all
  * 65,536 ids of a connection are in use, the one that expired longest ago is reused, provided that
- * its query was sent long ago (reuse_ns) and a later one has been answered since: its own answer
- * will hardly come.  Servers answer out of order, so the second alone does not tell.  Otherwise the
- * caller's queries wait, keeping their intended time. */
+ * its query was sent long ago (reuse_ns) and a later one has been answered since: its own answer is
+ * unlikely to come.  The second condition is not enough alone, because servers answer out of order.
+ * Otherwise the caller's queries wait, keeping their intended time. */
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_H
 #define TCPSCALER_WORKLOAD_INFLIGHT_H
 

@@ -13,15 +13,15 @@ void search_bounds_of_round(const struct search *s, unsigned round, double *lowe
 /* Gets the bounds to confirm: those of this round or, while it has none, of earlier ones. */
 void search_bounds_to_confirm(const struct search *s, double *lower, double *upper);
 
-/* Gets the bounds as they are reported: those to confirm, except for the confirmations.  If a load
- * below the former was confirmed instead of it, that is the lower bound.  A load that long trials
- * refuted is an upper bound: if four more of them were bad than good, or one more if there is no
- * other upper bound or nothing was confirmed. */
+/* Gets the bounds to report: those to confirm, as changed by the confirmations.  If only a load
+ * below the lower one was confirmed, it is the lower bound.  A load that long trials refuted is an
+ * upper bound: four more of them were bad than good, or one more if there is no other upper bound
+ * or nothing was confirmed. */
 void search_bounds(const struct search *s, double *lower, double *upper);
 
-/* Returns the answer of a search that is over, of which a long trial at SEARCH_CONFIRM_PART of it
- * was good: the middle of the bounds (search_confirm_capacity()), or the lower bound if long trials
- * above that were bad beyond doubt; 0: no answer. */
+/* Returns the answer of a search that is over: the middle of the bounds
+ * (search_confirm_capacity()), which a good long trial at SEARCH_CONFIRM_PART of it confirmed, or
+ * the lower bound if long trials above that were bad beyond doubt; 0: no answer. */
 double search_capacity(const struct search *s);
 
 #endif

@@ -42,11 +42,11 @@ double search_confirm_capacity(double lower, double upper);
 /* Returns the load of the first confirmation between these bounds. */
 double search_confirm_first(const struct search *s, double lower, double upper);
 
-/* Returns the load to confirm next if there is time for n_left confirmations: from `first` down,
- * one that they cannot confirm any more is passed over.  0: no load is left. */
+/* Returns the load to confirm next if there is time for n_left confirmations: the first, from
+ * `first` down, that they can still confirm.  0: no load is left. */
 double search_confirm_load(const struct search *s, double first, unsigned n_left);
 
-/* Whether more confirmations of this load were good than missed a goal. */
+/* Whether more confirmations of this load met the goals than missed one. */
 bool search_confirm_succeeded(const struct search *s, double load);
 
 /* Whether too many confirmations of this load were void to try again. */
@@ -55,7 +55,7 @@ bool search_confirm_is_void(const struct search *s, double load);
 /* Whether any confirmation was bad. */
 bool search_confirm_failed(const struct search *s);
 
-/* Whether more confirmations of higher loads missed a goal than met it, if only perhaps. */
+/* Whether more confirmations of higher loads missed a goal than met all, if only by chance. */
 bool search_confirm_missed_above(const struct search *s, double load);
 
 /* Returns the smallest load above another one that was not confirmed, where at least n_least more

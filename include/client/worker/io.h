@@ -33,8 +33,8 @@ int client_io_send_kept(struct client_conn *c);
 /* Discards the kept bytes. */
 void client_io_discard(struct client_conn *c);
 
-/* While a connection awaits room, each event is told once: what has come, and room.  Has those
- * that last told again.  Returns 0 or an errno. */
+/* While a connection awaits room, its events are edge-triggered.  Reports data and room that are
+ * still there once more.  Returns 0 or an errno. */
 int client_io_tell_again(struct client_conn *c);
 
 /* Stops waiting for room.  Returns 0 or an errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * client_parts_place: what the parts of a worker are given by it.  Data only. */
+ * client_parts_place: what a worker gives its parts.  Data only. */
 #ifndef TCPSCALER_CLIENT_WORKER_PARTS_PLACE_H
 #define TCPSCALER_CLIENT_WORKER_PARTS_PLACE_H
 
