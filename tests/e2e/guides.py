@@ -162,6 +162,21 @@ def test_a_control_port_that_others_can_reach_has_a_token():
     check_equal(without_token(control), ["tcpserver --control 192.0.2.1:9001"], "the control")
 
 
+def with_delayed_answers(text):
+    """Commands compared with others over UDP, whose answers the server may hold back for a delayed acknowledgement."""
+    compared = [body for info, body in FENCE.findall(text) if info in ("sh checked", "console") and "--transport udp" in body]
+    return [line for body in compared for line in body.splitlines()
+            if "tcpclient " in line and "--transport udp" not in line and "--quickack" not in line]
+
+
+def test_delayed_acknowledgements_do_not_count_as_the_cost_of_tcp():
+    for name in GUIDES:
+        check_equal(with_delayed_answers(read_source("docs", name)), [], f"commands of docs/{name} without --quickack")
+    # the control
+    text = read_source("docs", "workloads.md")
+    check_equal(len(with_delayed_answers(text.replace(" --quickack", ""))), 2, "commands that lack it")
+
+
 def refusal_of(text):
     """Of the one command in it that is refused."""
     try:
