@@ -188,7 +188,7 @@ static int check_assertion(struct client_opts *o, char *error)
         return refuse_connect_goals(o, error);
     if (slo_has(&o->asserted, SLO_CONNECT) && client_opts_uses_tls(o) &&
         !client_opts_all_use_tls(o))
-        return REFUSE("--assert: 'connect.' conflicts with classes of which only some use TLS");
+        return REFUSE("--assert: 'connect.' requires TLS in all classes or in none");
     if ((slo_has(&o->asserted, SLO_RESPONSE) || slo_has(&o->asserted, SLO_SERVICE) ||
          slo_has(&o->asserted, SLO_LOST)) &&
         o->control == NULL && client_opts_rate_qps(o) <= 0 && !client_opts_has_schedule(o) &&

@@ -50,7 +50,7 @@ static int refuse_same(const struct client_servers *s, unsigned i, char *error)
 {
     for (unsigned k = 0; k < i; k++)
         if (server_stats_same_server(&s->before[k], &s->before[i]))
-            return REFUSE("'%.100s' and '%.100s' are one tcpserver: give one of them",
+            return REFUSE("'%.100s' and '%.100s' are the same tcpserver: give only one",
                           s->addresses[k], s->addresses[i]);
     return 0;
 }

@@ -333,7 +333,7 @@ def test_one_server_under_two_addresses_is_refused():
         r = run_client("-p", server.port, "-c", 2, "-t", 0.1, "--server-control", f"{at},{link}", "127.0.0.1")
         server.stop()
     check_equal((r.code, r.json), (2, None), "exit code, result")
-    check(f"--server-control: '{at}' and '{link}' are one tcpserver: give one of them\n" in r.err, r.err)
+    check(f"--server-control: '{at}' and '{link}' are the same tcpserver: give only one\n" in r.err, r.err)
     check_equal(server.result["accepted"], 0, "connections")
 
 

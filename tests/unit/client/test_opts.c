@@ -160,7 +160,7 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"-c 10 -n 5 --connect-arrival poisson --assert connect.max<5ms --class "
          "name=a,share=50%,tls=yes "
          "--class name=b,share=50%,tls=no host",
-         "--assert: 'connect.' conflicts with classes of which only some use TLS"},
+         "--assert: 'connect.' requires TLS in all classes or in none"},
     };
 
     (void)state;
