@@ -99,6 +99,12 @@ static void end_interval(struct shares *shares, struct trial_exceeding *total,
     *interval = (struct trial_exceeding){0};
 }
 
+/* As rng_exponential(): 1 - U is exact, and log() takes a third of the time of log1p(). */
+static double exponential(struct rng *rng)
+{
+    return -log(1 - rng_uniform(rng));
+}
+
 /* Lindley's recursion over Poisson arrivals, from an idle server on. */
 static struct trial_figures queue_for(struct rng *rng, double per_s, double duration_s)
 {
@@ -116,8 +122,8 @@ static struct trial_figures queue_for(struct rng *rng, double per_s, double dura
             interval.of++;
             interval.n += work_s + SERVICE_S > LIMIT_S;
         }
-        gap_s = rng_exponential(rng) / per_s;
-        work_s = fmax(0, work_s + SERVICE_S - gap_s);
+        gap_s = exponential(rng) / per_s;
+        work_s = work_s + SERVICE_S > gap_s ? work_s + SERVICE_S - gap_s : 0;
     }
     end_interval(&shares, &f.goals[0], &interval);
     f.n_due = f.goals[0].of;
