@@ -52,10 +52,16 @@ def test_scripts_refuse_unknown_arguments():
         check(r.stderr.startswith("usage: ") and len(r.stderr.splitlines()) == 1, f"{name}: {r.stderr}")
 
 
-def test_torture_that_would_run_nothing_is_refused():
-    for count in ("0", "-3"):
-        r = run_command([os.path.join(SOURCE_DIR, "tests/torture/run"), "--repeat", count])
-        check(r.returncode == 2 and f"invalid value '{count}' of --repeat: expected 1 or more\n" in r.stderr, f"{r.returncode}: {r.stderr}")
+def test_programs_that_would_run_nothing_or_never_end_are_refused():
+    for program, option, value in (("tests/torture/run", "--repeat", "0"), ("tests/torture/run", "--repeat", "-3"),
+                                   ("tests/stall", "--every", "0.0"), ("tests/stall", "--every", "nan"),
+                                   ("tests/stall", "--seconds", "-1.0")):
+        r = run_command([os.path.join(SOURCE_DIR, program), option, value, *(["no.py"] if program == "tests/stall" else [])])
+        check(r.returncode == 2 and f"invalid value '{value}' of {option}: expected " in r.stderr, f"{r.returncode}: {r.stderr}")
+    for simulator in "sim", "sim_server":
+        for arguments in ["--seeds", "0"], ["--minutes", "0"], ["--seeds", "many"]:
+            r = run_command([os.path.join(os.path.dirname(os.path.abspath(TCPCLIENT)), "tests/sim", simulator), *arguments])
+            check((r.returncode, r.stderr.startswith("usage: ")) == (2, True), f"{simulator} {arguments}: {r.returncode}: {r.stderr}")
 
 
 def test_failing_build_ends_the_run():

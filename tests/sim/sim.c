@@ -10,6 +10,7 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 enum { SEEDS_PER_CHILD = 2000, EXIT_VIOLATED = 1, EXIT_USAGE = 2 };
 
 struct options {
-    uint64_t seed, n_seeds;
-    double minutes; /* 0: no limit */
+    uint64_t seed, n_seeds; /* UINT64_MAX: no limit */
+    double minutes;         /* INFINITY: no limit */
     bool twice, shrinks, goes_on;
     const char *scenario, *replay;
     const char *only; /* fields, separated by commas; NULL: any scenario */
@@ -176,8 +177,8 @@ static void print_progress(double elapsed_s)
 static int run_many(const struct options *o)
 {
     const double begin_s = now_s();
-    const double end_s = o->minutes > 0 ? begin_s + o->minutes * 60 : 1e18;
-    const uint64_t end = o->n_seeds > 0 ? o->seed + o->n_seeds : UINT64_MAX;
+    const double end_s = begin_s + o->minutes * 60;
+    const uint64_t end = o->n_seeds < UINT64_MAX - o->seed ? o->seed + o->n_seeds : UINT64_MAX;
     int result = 0;
 
     progress->seed = o->seed;
@@ -308,12 +309,12 @@ static int parse(struct options *o, int argc, char **argv)
             return -1;
         }
     o->shrinks = shrink >= 0 ? shrink : o->scenario == NULL;
-    return optind == argc ? 0 : -1;
+    return optind == argc && o->n_seeds > 0 && o->minutes > 0 ? 0 : -1;
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.seed = 1, .n_seeds = 0};
+    struct options o = {.seed = 1, .n_seeds = UINT64_MAX, .minutes = INFINITY};
     struct scenario s = scenario_simplest(1);
     const int at = argc > 2 && strcmp(argv[1], "--world") == 0 ? 3 : 1; /* --program */
 
