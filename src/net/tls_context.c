@@ -4,6 +4,7 @@
 
 #include "base/inputs.h"
 
+#include <ctype.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -13,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of the names of ciphers, as OpenSSL has them. */
+#define SEPARATORS ": ,;"
 
 /* The latest error as text; for a file, errno's. */
 static const char *error_text(void)
@@ -65,21 +69,35 @@ void tls_context_free(struct tls_context *context)
     free(context);
 }
 
-static void append(char *list, const char *name, size_t n)
+/* Returns the appended name. */
+static const char *append(char *list, const char *name, size_t n)
 {
     const size_t before = strlen(list);
 
     snprintf(list + before, n + 2, "%s%.*s", before > 0 ? ":" : "", (int)n, name);
+    return list + before + (before > 0);
+}
+
+/* In a list, OpenSSL ignores names that it does not know.  What does not begin like a name changes
+ * the list, as "!aNULL" does (openssl-ciphers(1)). */
+static bool is_known(SSL_CTX *ctx, const char *name, bool is_suite)
+{
+    if (!isalnum((unsigned char)name[0]))
+        return true;
+    return (is_suite ? SSL_CTX_set_ciphersuites(ctx, name) : SSL_CTX_set_cipher_list(ctx, name)) ==
+           1;
 }
 
 /* Separates the cipher names of TLS 1.3, which begin with TLS_, from the others. */
 static int set_parted(SSL_CTX *ctx, const char *ciphers, char *suites, char *others)
 {
     for (const char *name = ciphers; *name != '\0';) {
-        const size_t n = strcspn(name, ":");
+        const size_t n = strcspn(name, SEPARATORS);
+        const bool is_suite = strncmp(name, "TLS_", 4) == 0;
 
-        append(strncmp(name, "TLS_", 4) == 0 ? suites : others, name, n);
-        name += n + (name[n] == ':');
+        if (!is_known(ctx, append(is_suite ? suites : others, name, n), is_suite))
+            return -1;
+        name += n + (name[n] != '\0');
     }
     if (*others == '\0' && SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) != 1)
         return -1;

@@ -5,6 +5,7 @@
 #include "certificate_steps.h"
 
 #include <openssl/rsa.h>
+#include <openssl/ssl.h>
 #include <string.h>
 
 static void options_that_cannot_be_met_are_named(void **state)
@@ -16,6 +17,8 @@ static void options_that_cannot_be_met_are_named(void **state)
     } bad[] = {
         {{.name = "a", .ciphers = "nonsense"}, "--tls-ciphers: invalid value 'nonsense'"},
         {{.name = "a", .ciphers = "TLS_NONSENSE"}, "'TLS_NONSENSE'"},
+        {{.name = "a", .ciphers = "AES128-SHA256:AES128-SHA265"}, "'AES128-SHA256:AES128-SHA265'"},
+        {{.name = "a", .ciphers = "TLS_AES_128_GCM_SHA256:TLS_NONE"}, "SHA256:TLS_NONE'"},
         {{.name = "a", .ciphers = ":"}, "--tls-ciphers"},
         {{.name = "a", .ciphers = "AES128-SHA256", .min = TLS_MIN_1_3}, "--tls-ciphers"},
         {{.name = "a", .ca_file = "/nonexistent"}, "--tls-ca: cannot read '/nonexistent': No such"},
@@ -43,6 +46,26 @@ static void options_that_cannot_be_met_are_named(void **state)
     assert_null(tls_server_context(&swapped, error));
     assert_non_null(strstr(error, "--tls-cert: cannot use"));
     assert_non_null(strstr(error, "': it has no certificate in PEM format"));
+}
+
+static void lists_of_ciphers_are_those_of_openssl(void **state)
+{
+    static const char *const lists[] = {
+        "AES128-SHA256:TLS_AES_128_GCM_SHA256", "AES128-SHA256,TLS_AES_128_GCM_SHA256",
+        "TLS_AES_128_GCM_SHA256::AES128-SHA256:", "HIGH:!aNULL:@STRENGTH"};
+    char error[TLS_ERROR_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const struct tls_client_options options = {
+            .name = "a", .ca_file = cert_file, .ciphers = lists[i]};
+        struct tls_context *c = tls_client_context(&options, error);
+
+        if (c == NULL)
+            fail_msg("%s", error);
+        assert_int_equal(SSL_CTX_get_max_proto_version(c->ctx), i < 3 ? 0 : TLS1_2_VERSION);
+        tls_context_free(c);
+    }
 }
 
 /* Writes a key to a file.  Returns what tls_server_context() says of it, after its name. */
@@ -81,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_cannot_be_met_are_named),
+        cmocka_unit_test(lists_of_ciphers_are_those_of_openssl),
         cmocka_unit_test(keys_that_do_not_serve_say_why),
     };
 
