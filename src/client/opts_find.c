@@ -48,6 +48,7 @@ int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
     static const char *const of_connections[] = {"connections", "max-connections"};
     static const char *const of_connect_rate[] = {"rate", "connections", "connect-rate",
                                                   "connect-window", "prove"};
+    static const char *const of_kept[] = {"select", "reconnect", "backoff"}; /* connections */
 
     if (o->find == CLIENT_FIND_NONE)
         return 0;
@@ -64,9 +65,11 @@ int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
         if (was_given(of_connect_rate[i]))
             return REFUSE("--find: 'connect-rate' conflicts with --%s: give --find-range",
                           of_connect_rate[i]);
-    if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("select"))
-        return REFUSE("--select: conflicts with --find connect-rate: each query has a connection "
-                      "of its own");
+    for (size_t i = 0; o->find == CLIENT_FIND_CONNECT_RATE && i < N(of_kept); i++)
+        if (was_given(of_kept[i]))
+            return REFUSE("--%s: conflicts with --find connect-rate: each query has a connection "
+                          "of its own",
+                          of_kept[i]);
     if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("connect-arrival") &&
         o->connect_arrival == CLIENT_CONNECT_WINDOW)
         return REFUSE("--connect-arrival: 'window' conflicts with --find connect-rate: connections "

@@ -141,6 +141,8 @@ static void bad_searches_are_refused_by_name(void **state)
         {"--find connect-rate --find-range 1-20 -n 5 host", {"--find", "--connect-rate"}},
         {"--find connect-rate --find-range 1-20 --prove no host", {"--find", "--prove"}},
         {"--find connect-rate --find-range 1-20 --select random host", {"--select", "--find"}},
+        {"--find connect-rate --find-range 1-20 --reconnect host", {"--reconnect", "--find"}},
+        {"--find connect-rate --find-range 1-20 --backoff 1s-2s host", {"--backoff", "--find"}},
         {"--find connect-rate --find-range 1-20 --connect-arrival window host",
          {"--connect-arrival", "'window'", "--find"}},
         {"--sweep connections=1,2 host", {"--sweep", "--find"}},
