@@ -29,6 +29,7 @@ struct preflight_client {
     bool peer_is_here;     /* the server shares this machine's limits: loopback */
     bool ipv6;             /* the server's address */
     bool closes_with_fin;
+    bool listens;       /* closes first and reads to the end: TIME_WAIT also without fin */
     double churn_per_s; /* replacement connections by design; 0: none */
     uint64_t connect_window;
     bool window_is_fixed; /* --connect-window would be refused */

@@ -49,6 +49,8 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
                                              ? "wait 60 s, or add tuples with --source or --sport; "
                                                "with net.ipv4.tcp_timestamps=1 TCP reuses those of "
                                                "later runs at once"
+                                         : in->listens
+                                             ? "wait 60 s, or add tuples with --source or --sport"
                                              : "wait 60 s, add tuples with --source or --sport, or "
                                                "use --close rst, which leaves no TIME_WAIT");
         return;

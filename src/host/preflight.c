@@ -209,14 +209,21 @@ static void check_closing(struct preflight *p, const struct host_limits *host,
     struct preflight_line *line;
 
     preflight_line_add(p, "sockets in TIME_WAIT now", host->sockets_in_time_wait, UNKNOWN);
-    if (!ask->closes_with_fin)
+    if (!ask->closes_with_fin && !ask->listens)
         return;
     line = preflight_line_add_short(p, "net.ipv4.tcp_max_tw_buckets", host->time_wait_buckets,
                                     ask->n_connections);
-    if (line != NULL)
+    if (line != NULL && ask->listens)
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "sysctl -w net.ipv4.tcp_max_tw_buckets=%" PRIu64
+                           " (beyond the limit TIME_WAIT is cut short)",
+                           ask->n_connections);
+    else if (line != NULL)
         preflight_line_fix(
             line, PREFLIGHT_WARN,
             "use --close rst, which leaves no TIME_WAIT (beyond the limit TIME_WAIT is cut short)");
+    if (ask->listens) /* no orphans: the server has closed before */
+        return;
     line = preflight_line_add_short(p, "net.ipv4.tcp_max_orphans", host->orphans_max,
                                     ask->n_connections);
     if (line != NULL)

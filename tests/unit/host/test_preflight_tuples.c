@@ -231,6 +231,30 @@ static void reset_at_the_end_needs_no_time_wait(void **state)
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
+/* They close first, whatever --close says. */
+static void listeners_leave_time_wait_but_no_orphans(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.time_wait_buckets = host.orphans_max = 9999;
+    ask.listens = true;
+    for (int i = 0; i < 2; i++) {
+        ask.closes_with_fin = i == 0;
+        preflight_client(&p, &host, &ask);
+        assert_only(&p, "net.ipv4.tcp_max_tw_buckets", PREFLIGHT_WARN,
+                    "sysctl -w net.ipv4.tcp_max_tw_buckets=10000");
+    }
+    host.tcp_timestamps = 0;
+    ask.explicit_ports = false;
+    ask.n_time_wait = 1;
+    ask.time_wait_ends_s = 42;
+    preflight_client(&p, &host, &ask);
+    assert_string_equal(find(&p, "source tuples in TIME_WAIT")->fix, "for 42 s more");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +267,7 @@ int main(void)
         cmocka_unit_test(an_address_lacks_the_ports_that_are_reserved),
         cmocka_unit_test(loopback_of_ipv6_has_no_further_addresses),
         cmocka_unit_test(reset_at_the_end_needs_no_time_wait),
+        cmocka_unit_test(listeners_leave_time_wait_but_no_orphans),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
