@@ -64,8 +64,8 @@ static void sections_end_at_the_next_one(void **state)
 {
     (void)state;
     assert_int_equal(
-        read_file("before = 5\n\n  [kind a] # first\ncount = 1\n# none\n\n[ kind  b ]\n"
-                  "text = \"x, y\"\ncount=2"),
+        read_file("before = 5\n\n  [kind a] # first\ncount = 1\n# none\n\n[ kind  b ] \r\n"
+                  "text = \"x, y\"\r\ncount=2"),
         0);
     assert_int_equal(settings.before, 5);
     assert_int_equal(settings.sections.n, 2);

@@ -61,6 +61,7 @@ static void the_nearest_name_is_suggested_when_it_is_near(void **state)
     assert_string_equal(nearest("conections"), "connections");
     assert_string_equal(nearest("connectrate"), "connect-rate");
     assert_string_equal(nearest("time-out"), "timeout");
+    assert_string_equal(nearest("connect-wintw"), "connect-window"); /* of two that are near */
     assert_string_equal(nearest("jsno"), "json");
     assert_string_equal(nearest("bogus"), "none");
     assert_string_equal(nearest("x"), "none");

@@ -116,6 +116,24 @@ static void long_name_does_not_shift_the_columns(void **state)
     free(text);
 }
 
+static void the_line_of_what_holds_is_for_runs_where_something_does_not(void **state)
+{
+    bool holds[LATENCY_N_PERCENTILES + 1];
+    char *text;
+
+    (void)state;
+    memset(holds, true, sizeof holds);
+    latency_report_holds(print_open(), 0, holds);
+    text = print_close();
+    assert_string_equal(text, "");
+    free(text);
+    holds[LATENCY_N_PERCENTILES] = false; /* the maximum */
+    latency_report_holds(print_open(), 0, holds);
+    text = print_close();
+    assert_non_null(strstr(text, "       yes        no\n"));
+    free(text);
+}
+
 static void bars_are_as_long_as_the_counts(void **state)
 {
     struct hist h;
@@ -232,6 +250,7 @@ int main(void)
         cmocka_unit_test(line_shows_what_is_known),
         cmocka_unit_test(sample_that_never_gets_a_value_is_not_compared_with_a_timeout),
         cmocka_unit_test(long_name_does_not_shift_the_columns),
+        cmocka_unit_test(the_line_of_what_holds_is_for_runs_where_something_does_not),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
         cmocka_unit_test(a_value_at_an_edge_counts_as_above_it),
         cmocka_unit_test(values_of_0_have_a_bar),
