@@ -67,6 +67,26 @@ static void the_file_wins_over_the_profile(void **state)
     assert_int_equal(opts.interval_ns, 20000000000);
 }
 
+static void of_an_option_given_twice_the_last_one_counts(void **state)
+{
+    char line[LINE_BYTES];
+
+    (void)state;
+    write_file("connections = 7\n");
+    snprintf(line, sizeof line, "--config /nonexistent -r 5 --assert lost=0 --config %s -r 6 host",
+             path);
+    assert_int_equal(parse(parse_client, line), OPTIONS_RUN);
+    assert_int_equal(opts.connections, 7);
+    assert_true(opts.rate_qps == 6);
+    assert_int_equal(parse(parse_client, "-r 5 --assert lost=0,p50<1s --assert p99<1s -vv -v "
+                                         "--profile nope --profile connscale-200k host"),
+                     OPTIONS_RUN);
+    assert_string_equal(opts.assertion, "p99<1s");
+    assert_int_equal(opts.asserted.n, 1);
+    assert_int_equal(opts.verbose, 3);
+    assert_int_equal(opts.connections, 200000);
+}
+
 static void what_excludes_each_other_is_what_was_given_last(void **state)
 {
     (void)state;
@@ -147,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_file_sets_what_the_command_line_could),
         cmocka_unit_test(the_command_line_wins_over_the_file_wherever_it_stands),
         cmocka_unit_test(the_file_wins_over_the_profile),
+        cmocka_unit_test(of_an_option_given_twice_the_last_one_counts),
         cmocka_unit_test(what_excludes_each_other_is_what_was_given_last),
         cmocka_unit_test(bad_lines_are_named_by_file_and_number),
         cmocka_unit_test(profiles_are_listed_and_unknown_ones_refused),
