@@ -94,7 +94,7 @@ struct client_result {
     uint64_t sent_ns;
     /* Likewise, without those that waited for an id, which the server owed. */
     uint64_t unblocked_ns;
-    bool has_growth;                          /* the run was long enough to judge growth */
+    bool has_growth; /* the run was long enough to judge growth, which losses do not explain */
     uint64_t in_flight_early, in_flight_late; /* least of the second and the last quarter */
     struct host_counters host_before;         /* before the first connection */
     struct host_counters host_loaded;         /* at the start of the schedule */

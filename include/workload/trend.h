@@ -4,7 +4,12 @@
  *
  * A queue that grows steadily from the start is three times as long at the start of the last
  * quarter as at that of the second, and never short again.  A stall raises the mean of a quarter,
- * but not the least number of it. */
+ * but not the least number of it.
+ *
+ * A lost query is in flight until its timeout without being in any queue, so steady losses make the
+ * number grow until the first ones time out.  How many of them the last quarter has follows from
+ * how many of those in flight at the least of the second quarter timed out.  The timeouts of the
+ * last quarter do not tell: a queue that grows causes more and more. */
 #ifndef TCPSCALER_WORKLOAD_TREND_H
 #define TCPSCALER_WORKLOAD_TREND_H
 
@@ -15,13 +20,24 @@
 struct trend {
     struct trend_quarter {
         uint64_t n, least;
+        uint64_t at_ns; /* of the least */
     } early, late;
+    uint64_t n_timed_out, n_timed_out_before; /* so far; before the least of the second quarter */
+    uint64_t n_lost;                          /* of the queries in flight then */
 };
 
 /* Adds a sample: in_flight queries at elapsed_ns of a run of duration_ns. */
 void trend_look(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
 
+/* Says how many queries have timed out so far, before each sample and until the last query of the
+ * run has its outcome.  timeout_ns: how long a lost query is in flight. */
+void trend_timed_out(struct trend *t, uint64_t n, uint64_t elapsed_ns, uint64_t timeout_ns);
+
 /* Returns false unless there were samples in both quarters. */
 bool trend_least(const struct trend *t, uint64_t *early, uint64_t *late);
+
+/* Gets the least numbers without lost queries, if there were samples in both quarters. */
+void trend_without_losses(const struct trend *t, uint64_t timeout_ns, uint64_t *early,
+                          uint64_t *late);
 
 #endif

@@ -186,6 +186,27 @@ static uint64_t n_under_way(const struct client_find *f)
                                      : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
 }
 
+/* Queries, or connections opened for them, that were given up. */
+static uint64_t n_timed_out(const struct client_find *f)
+{
+    const struct client_workers *w = f->workers;
+    const uint64_t n = CLIENT_WORKERS_GAUGE(w, tally.queries[TALLY_MEASURED].timeout);
+
+    if (!f->config->conn_per_query)
+        return n;
+    return n + CLIENT_WORKERS_GAUGE(w, tally.queries[TALLY_WARMUP].timeout) +
+           CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_CONNECT][REASON_TIMEOUT]) +
+           CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_TLS][REASON_TIMEOUT]);
+}
+
+/* Until the last query has its outcome. */
+static void follow_timeouts(struct client_find *f, uint64_t now_ns)
+{
+    if (now_ns >= f->measure_ns)
+        trend_timed_out(&f->trend, n_timed_out(f), now_ns - f->measure_ns,
+                        client_find_trial_latest_ns(f));
+}
+
 /* Ends a trial whose goals can no longer be met, which leaves time for others. */
 static void end_lost_trial(struct client_find *f, uint64_t now_ns)
 {
@@ -212,6 +233,7 @@ static void look_at_interval(struct client_find *f, uint64_t now_ns)
 
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
+    follow_timeouts(f, now_ns);
     if (now_ns >= f->measure_ns && now_ns < f->end_ns) {
         trend_look(&f->trend, n_under_way(f), now_ns - f->measure_ns, f->end_ns - f->measure_ns);
         look_at_interval(f, now_ns);
@@ -234,6 +256,7 @@ static void drain(struct client_find *f, uint64_t now_ns)
     const uint64_t latest_ns = f->end_ns + client_find_trial_latest_ns(f) + DRAIN_NS;
     const uint64_t n_seen = client_find_trial_events(f);
 
+    follow_timeouts(f, now_ns);
     if (n_seen != f->n_seen || client_find_trial_open(f) > 0) {
         f->n_seen = n_seen;
         f->quiet_since_ns = now_ns;

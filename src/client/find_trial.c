@@ -175,13 +175,22 @@ static uint64_t planned_ns(const struct client_find *f)
     return f->order.step == SEARCH_RECOVER ? f->end_ns - f->measure_ns : f->order.duration_ns;
 }
 
+static bool has_grown(const struct client_find *f)
+{
+    uint64_t early, late;
+
+    if (!trend_least(&f->trend, &early, &late) || !verdict_has_grown(early, late))
+        return false;
+    trend_without_losses(&f->trend, client_find_trial_latest_ns(f), &early, &late);
+    return verdict_has_grown(early, late);
+}
+
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)
 {
     const bool over_tls = f->config->tls != NULL;
     const struct hist *response = &f->recorded[CLIENT_RESPONSE];
     const struct tally_queries *before = &f->before.queries[TALLY_MEASURED];
     struct client_exceeding_input in;
-    uint64_t early, late;
     struct tally now;
 
     count_so_far(f, &now);
@@ -202,7 +211,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     client_exceeding_count(&f->settings->slo, &in, &t->figures);
     for (unsigned i = 0; i < f->settings->slo.n; i++)
         t->figures.goals[i].error = share_error(&f->shares[i], &t->figures.goals[i]);
-    t->figures.grew = trend_least(&f->trend, &early, &late) && verdict_has_grown(early, late);
+    t->figures.grew = has_grown(f);
     t->p50_ns = percentile_ns(response, 1, 2);
     t->p99_ns = percentile_ns(response, 99, 100);
     if (opens_connections(f))

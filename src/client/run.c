@@ -128,6 +128,21 @@ static void look_at_search(struct client_run_state *r, uint64_t now_ns)
         r->end_ns = client_steer_end(&r->steer);
 }
 
+static void look_at_queries(struct client_run_state *r, uint64_t now_ns)
+{
+    uint64_t elapsed_ns;
+
+    if (!r->started || r->end_ns == PACER_NEVER || now_ns < r->measure_ns)
+        return;
+    elapsed_ns = now_ns - r->measure_ns;
+    trend_timed_out(&r->trend,
+                    CLIENT_WORKERS_GAUGE(&r->workers, tally.queries[TALLY_MEASURED].timeout),
+                    elapsed_ns, r->config->timeout_ns);
+    if (now_ns < r->end_ns)
+        trend_look(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), elapsed_ns,
+                   r->config->duration_ns);
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct client_run_state *r = arg;
@@ -140,9 +155,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
         look_at_first_window(r);
     else
         look_at_search(r, now_ns);
-    if (r->started && r->end_ns != PACER_NEVER && now_ns >= r->measure_ns && now_ns < r->end_ns)
-        trend_look(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), now_ns - r->measure_ns,
-                   r->config->duration_ns);
+    look_at_queries(r, now_ns);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/shutdown.h"
 #include "client/destinations.h"
+#include "measure/verdict.h"
 
 void client_run_read_host(struct client_run_state *r, struct host_counters *host,
                           struct netdev_counters *net)
@@ -88,6 +89,20 @@ static uint64_t load_ns(const struct client_run_state *r)
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }
 
+/* A growing rate has more in flight without any queue. */
+static bool is_steady(const struct client_run_state *r)
+{
+    return schedule_is_constant(&r->steer.targets.schedule);
+}
+
+static bool grows_without_losses(const struct client_run_state *r)
+{
+    uint64_t early, late;
+
+    trend_without_losses(&r->trend, r->config->timeout_ns, &early, &late);
+    return verdict_has_grown(early, late);
+}
+
 void client_run_collect(struct client_run_state *r)
 {
     struct client_result *result = r->result;
@@ -107,10 +122,9 @@ void client_run_collect(struct client_run_state *r)
     result->paused_ns = client_steer_paused_ns(&r->steer, r->measure_ns + result->scheduled_ns);
     result->sent_ns = until_ns(r, last_sent_ns);
     result->unblocked_ns = until_ns(r, last_unblocked_ns);
-    /* a growing rate has more in flight without any queue */
     result->has_growth =
-        trend_least(&r->trend, &result->in_flight_early, &result->in_flight_late) &&
-        schedule_is_constant(&r->steer.targets.schedule);
+        trend_least(&r->trend, &result->in_flight_early, &result->in_flight_late) && is_steady(r) &&
+        grows_without_losses(r);
 }
 
 void client_run_try_server(struct client_run_state *r)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Connections that follow a schedule, are replaced, or are of different classes, with tcpclient's options in virtual time, where
-the numbers are exact.
+"""Connections that follow a schedule, are replaced, or are of different classes, and what the verdict says, with tcpclient's
+options in virtual time, where the numbers are exact.
 Usage: populations.py SIM"""
 import csv
 import json
@@ -11,14 +11,14 @@ import sys
 import tempfile
 
 
-def run(directory, *options, world="latency_us=50"):
+def run(directory, *options, world="latency_us=50", expected=0):
     """The result, and the rows of --connections-out."""
     files = {name: os.path.join(directory, name) for name in ("json", "csv", "err")}
     with open(files["err"], "w+") as err:
         status = subprocess.run([sys.argv[1], "--world", world, "--program", *options, "--json", files["json"], "--connections-out", files["csv"],
                                  "127.0.0.1:4242"], stdout=err, stderr=err).returncode
         err.seek(0)
-        check(status == 0, f"{options}: {status}: {err.read()}")
+        check(status == expected, f"{options}: {status}: {err.read()}")
     with open(files["json"]) as result, open(files["csv"]) as rows:
         return json.load(result), list(csv.DictReader(rows))
 
@@ -120,7 +120,16 @@ def classes_have_their_own_intervals(directory):
         check(abs(scheduled - n * 2 / interval_s) <= 0.01 * n * 2 / interval_s + 1, f"queries of {name}: {scheduled}")
 
 
+def losses_are_no_growing_queue(directory):
+    """Three queries in 10 are lost, and in flight for 2 s: after 1 s that is 300 queries, after 3 s 600."""
+    options = "-c", "10", "-r", "1000", "-t", "4", "--timeout", "2", "--prove", "no"
+    r, _ = run(directory, *options, world="lost_permille=300")
+    check(r["reasons"] == [], f"reasons: {r['reasons']}")
+    r, _ = run(directory, *options, world="lost_permille=300 service_us=2000", expected=3)
+    check(r["reasons"] == ["non-stationary"], f"the control, where only 500 per second are served: {r['reasons']}")
+
+
 with tempfile.TemporaryDirectory() as d:
     for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, leave_time_for_queries, begin_with_none, replace_each_in_time,
-                 arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals):
+                 arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals, losses_are_no_growing_queue):
         case(d)

@@ -92,9 +92,18 @@ def steady_losses_are_no_chance():
     check([t["class"] for t in confirmations] == ["good"], f"confirmations: {confirmations}")
 
 
+def losses_are_no_growing_queue():
+    """One query in 10 is lost, and in flight for 30 s: after 15 s that is 300 queries, after 45 s 600."""
+    code, r, said = search("lost_permille=100", 100, 200, "-c", "10", "--find", "rate", "--slo", "lost<15%", "--find-width", "5%",
+                           "--find-time", "10m", "--timeout", "30s")
+    check_end(code, r, said, 0, status="at-least", lower=200, upper=None)
+    check(not any(t["grew"] for t in r["search"]["trials"]), f"losses are taken for a growing queue: {r['search']['trials']}")
+
+
 def a_queue_grows_before_anything_is_late():
-    """The control: without a limit only the queue tells that 2,200 q/s are too much."""
-    code, r, said = search("service_us=500", 1000, 4000, "-c", "20", "--find", "rate", "--slo", "lost<1%", "--find-time", "3m")
+    """The control: without a limit only the queue tells that 2,200 q/s are too much. One query in 200 is lost, too."""
+    code, r, said = search("service_us=500 lost_permille=5", 1000, 4000, "-c", "20", "--find", "rate", "--slo", "lost<1%", "--find-time",
+                           "3m", "--timeout", "2s")
     check_end(code, r, said, 0, status="found", limited_by="queue")
     check(1900 < r["search"]["lower"] < r["search"]["upper"] < 2250, f"bounds: {r['search']['lower']}, {r['search']['upper']}")
 
@@ -211,7 +220,7 @@ def check_steps(s):
     check(s["recovers"] and 0 <= s["recovery_s"] < 60, f"recovery: {s['recovers']}, {s['recovery_s']} s")
 
 
-LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, steady_losses_are_no_chance,
+LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, steady_losses_are_no_chance, losses_are_no_growing_queue,
         a_queue_grows_before_anything_is_late, out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time,
         the_capacity_of_a_queue)
 

@@ -17,7 +17,7 @@ static struct client_run_state r;
 /* 100 q/s for an hour. */
 static void run(uint64_t begin_ns, uint64_t warmup_ns)
 {
-    config = (struct client_config){.warmup_ns = warmup_ns};
+    config = (struct client_config){.warmup_ns = warmup_ns, .timeout_ns = 5 * S};
     schedule_constant(&config.schedule, 3600 * S, 100);
     r.config = &config;
     r.settings = &settings;
@@ -113,14 +113,27 @@ static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
     client_run_collect(&r);
     assert_false(result.has_growth); /* no samples */
     trend_look(&r.trend, 1, S, 4 * S);
-    trend_look(&r.trend, 10, 3 * S, 4 * S);
+    trend_look(&r.trend, 100, 3 * S, 4 * S);
     client_run_collect(&r);
     assert_true(result.has_growth);
     assert_int_equal(result.in_flight_early, 1);
-    assert_int_equal(result.in_flight_late, 10);
+    assert_int_equal(result.in_flight_late, 100);
     r.steer.targets.schedule.segments[0] = ramp;
     client_run_collect(&r);
     assert_false(result.has_growth);
+}
+
+static void lost_queries_are_in_flight_without_any_queue(void **state)
+{
+    (void)state;
+    trend_look(&r.trend, 100, S, 4 * S);
+    trend_look(&r.trend, 300, 3 * S, 4 * S);
+    trend_timed_out(&r.trend, 100, 6 * S, config.timeout_ns);
+    client_run_collect(&r);
+    assert_false(result.has_growth);
+    trend_timed_out(&r.trend, 40, 6 * S, config.timeout_ns);
+    client_run_collect(&r);
+    assert_true(result.has_growth);
 }
 
 int main(void)
@@ -132,6 +145,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             queries_were_sent_until_the_last_one_but_no_shorter_than_the_schedule, setup, teardown),
         cmocka_unit_test_setup_teardown(a_growing_rate_has_more_in_flight_without_any_queue, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(lost_queries_are_in_flight_without_any_queue, setup,
                                         teardown),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_trend: the least of the second quarter and of the last. */
+ * test_trend: the least of the second quarter and of the last, without losses. */
 #include "workload/trend.h"
 
 #include <setjmp.h>
@@ -48,12 +48,99 @@ static void without_looks_in_both_there_is_no_telling(void **state)
     assert_true(early == 5 && late == 7);
 }
 
+enum { TIMEOUT = 200, DURATION = 400 };
+
+/* The queries in flight, and those that have timed out, after `at`. */
+struct load {
+    uint64_t (*in_flight)(uint64_t at);
+    uint64_t (*n_timed_out)(uint64_t at);
+};
+
+static void get_least(const struct load *load, uint64_t *early, uint64_t *late)
+{
+    struct trend g = {0};
+
+    for (uint64_t at = 0; at < DURATION + TIMEOUT; at++) {
+        trend_timed_out(&g, load->n_timed_out(at), at, TIMEOUT);
+        if (at < DURATION)
+            trend_look(&g, load->in_flight(at), at, DURATION);
+    }
+    assert_true(trend_least(&g, early, late));
+    trend_without_losses(&g, TIMEOUT, early, late);
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* 10 of the queries of each time unit are lost. */
+static uint64_t lost_in_flight(uint64_t at)
+{
+    return 10 * least_of(at, TIMEOUT);
+}
+
+static uint64_t n_lost(uint64_t at)
+{
+    return at > TIMEOUT ? 10 * (at - TIMEOUT) : 0;
+}
+
+static void steady_losses_do_not_make_a_queue_grow(void **state)
+{
+    uint64_t early, late;
+
+    (void)state;
+    get_least(&(struct load){lost_in_flight, n_lost}, &early, &late);
+    assert_true(early == 0 && late == 0);
+}
+
+/* 5 per time unit wait for longer and longer, but not yet for too long. */
+static uint64_t queued_or_lost(uint64_t at)
+{
+    return 5 * at + lost_in_flight(at);
+}
+
+static void a_queue_grows_with_losses_too(void **state)
+{
+    uint64_t early, late;
+
+    (void)state;
+    get_least(&(struct load){queued_or_lost, n_lost}, &early, &late);
+    assert_int_equal(early, 500);
+    assert_true(late > 1100 && late < 1500);
+}
+
+/* Of 50 queries that become due per time unit, 10 are answered: one due at d would be at 5 d, but
+ * those due later than at 50 time out before. */
+static uint64_t queued_for_too_long(uint64_t at)
+{
+    return 50 * least_of(at - at / 5, TIMEOUT);
+}
+
+static uint64_t n_given_up(uint64_t at)
+{
+    return at > TIMEOUT + 50 ? 50 * (at - TIMEOUT - 50) : 0;
+}
+
+static void a_queue_in_which_queries_time_out_grows_no_less(void **state)
+{
+    uint64_t early, late;
+
+    (void)state;
+    get_least(&(struct load){queued_for_too_long, n_given_up}, &early, &late);
+    assert_int_equal(early, 50 * (80 - 50));
+    assert_true(late > 50 * (200 - 100) - 500 && late < 50 * (200 - 100));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_of_the_second_quarter_is_set_beside_that_of_the_last),
         cmocka_unit_test(a_stall_does_not_make_a_queue_grow),
         cmocka_unit_test(without_looks_in_both_there_is_no_telling),
+        cmocka_unit_test(steady_losses_do_not_make_a_queue_grow),
+        cmocka_unit_test(a_queue_grows_with_losses_too),
+        cmocka_unit_test(a_queue_in_which_queries_time_out_grows_no_less),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
