@@ -89,10 +89,17 @@ static uint64_t load_ns(const struct client_run_state *r)
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }
 
-/* A growing rate has more in flight without any queue. */
+/* A growing rate has more in flight without any queue, as have more connections in a closed loop.
+ */
 static bool is_steady(const struct client_run_state *r)
 {
-    return schedule_is_constant(&r->steer.targets.schedule);
+    const struct client_config *config = r->config;
+    const struct client_targets *targets = &r->steer.targets;
+    const bool keeps_number =
+        schedule_is_constant(&config->population) && targets->n_connections == config->n_at_begin;
+
+    return schedule_is_constant(&targets->schedule) &&
+           (config->loop != CLIENT_LOOP_CLOSED || keeps_number);
 }
 
 static bool grows_without_losses(const struct client_run_state *r)

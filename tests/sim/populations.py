@@ -120,6 +120,12 @@ def classes_have_their_own_intervals(directory):
         check(abs(scheduled - n * 2 / interval_s) <= 0.01 * n * 2 / interval_s + 1, f"queries of {name}: {scheduled}")
 
 
+def more_connections_are_no_growing_queue(directory):
+    """An answer takes 0.4 s: with 200 connections 80 queries are in flight, with 400 twice as many."""
+    r, _ = run(directory, "--conn-schedule", "2s:100-700", "-i", "600ms", "--loop", "closed", "--prove", "no", world="latency_us=200000")
+    check(r["reasons"] == [], f"reasons: {r['reasons']}")
+
+
 def losses_are_no_growing_queue(directory):
     """Three queries in 10 are lost, and in flight for 2 s: after 1 s that is 300 queries, after 3 s 600."""
     options = "-c", "10", "-r", "1000", "-t", "4", "--timeout", "2", "--prove", "no"
@@ -131,5 +137,6 @@ def losses_are_no_growing_queue(directory):
 
 with tempfile.TemporaryDirectory() as d:
     for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, leave_time_for_queries, begin_with_none, replace_each_in_time,
-                 arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals, losses_are_no_growing_queue):
+                 arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals,
+                 more_connections_are_no_growing_queue, losses_are_no_growing_queue):
         case(d)

@@ -123,6 +123,25 @@ static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
     assert_false(result.has_growth);
 }
 
+static void more_connections_have_more_in_flight_in_a_closed_loop(void **state)
+{
+    (void)state;
+    trend_look(&r.trend, 1, S, 4 * S);
+    trend_look(&r.trend, 100, 3 * S, 4 * S);
+    r.steer.targets.n_connections = config.n_at_begin + 1;
+    client_run_collect(&r);
+    assert_true(result.has_growth); /* as many queries as before */
+    config.loop = CLIENT_LOOP_CLOSED;
+    client_run_collect(&r);
+    assert_false(result.has_growth);
+    r.steer.targets.n_connections = config.n_at_begin;
+    client_run_collect(&r);
+    assert_true(result.has_growth);
+    config.population = (struct schedule){.n = 1, .segments = {{3600 * S, 100, 200}}};
+    client_run_collect(&r);
+    assert_false(result.has_growth);
+}
+
 static void lost_queries_are_in_flight_without_any_queue(void **state)
 {
     (void)state;
@@ -146,6 +165,8 @@ int main(void)
             queries_were_sent_until_the_last_one_but_no_shorter_than_the_schedule, setup, teardown),
         cmocka_unit_test_setup_teardown(a_growing_rate_has_more_in_flight_without_any_queue, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(more_connections_have_more_in_flight_in_a_closed_loop,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(lost_queries_are_in_flight_without_any_queue, setup,
                                         teardown),
     };
