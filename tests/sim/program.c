@@ -36,8 +36,11 @@ static struct scenario scenario_of(const struct scenario *of_world,
     s.duration_us = o->duration_ns / 1000;
     if (o->find != CLIENT_FIND_NONE)
         s.duration_us = o->find_time_ns / 1000;
-    if (o->find == CLIENT_FIND_RATE)
+    if (o->find == CLIENT_FIND_RATE || o->find == CLIENT_FIND_CONNECT_RATE)
         s.rate_qps = (uint64_t)o->find_max;
+    else if (o->find == CLIENT_FIND_CONNECTIONS)
+        s.rate_qps = (uint64_t)o->rate_qps;
+    s.conn_per_query = c->conn_per_query;
     s.warmup_us = c->warmup_ns / 1000;
     s.drain_us = c->drain_ns / 1000;
     s.closed_loop = c->loop == CLIENT_LOOP_CLOSED;
