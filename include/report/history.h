@@ -25,11 +25,17 @@ struct history {
     double column_s;              /* nominal length */
     unsigned first_row, end_rows; /* the rows that have counts */
     uint64_t most;                /* the highest of all counts */
+    double from_s, to_s;          /* of the measurement, since the first interval; 0: unknown */
 };
 
 /* Of a sorted timeline.  Returns 0, or -1 if out of memory.  Free in either case. */
 int history_make(struct history *h, const struct timeline *t);
 void history_free(struct history *h);
+
+/* Says when the measurement began and ended, since the epoch; end_ns 0: unknown.  A beginning that
+ * is not in the first column is not used: the clock was set, or the log is of another time. */
+void history_set_measurement(struct history *h, const struct timeline *t, uint64_t begin_ns,
+                             uint64_t end_ns);
 
 /* The lowest time of a row, in seconds: 1 ns * 10^(row / HISTORY_ROWS_PER_DECADE). */
 double history_row_s(unsigned row);

@@ -118,6 +118,23 @@ int history_make(struct history *h, const struct timeline *t)
     return status;
 }
 
+static double seconds_between(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? (double)(to_ns - from_ns) / UNITS_NS_PER_S : 0;
+}
+
+void history_set_measurement(struct history *h, const struct timeline *t, uint64_t begin_ns,
+                             uint64_t end_ns)
+{
+    const uint64_t first_ns = timeline_first_ns(t);
+    const double from_s = seconds_between(first_ns, begin_ns);
+
+    if (h->n == 0 || from_s >= h->columns[0].begin_s + h->columns[0].length_s)
+        return;
+    h->from_s = from_s;
+    h->to_s = seconds_between(first_ns, end_ns);
+}
+
 void history_free(struct history *h)
 {
     free(h->columns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * html_over_time: the sections on response times and rates over time. */
+#include "base/units.h"
 #include "report/figure.h"
 #include "report/history.h"
 #include "report/html_picture.h"
@@ -184,6 +185,35 @@ static bool each_has_log(const struct recordings *runs)
     return has;
 }
 
+/* When the last measured query was due, or was sent if that was later.  Since the epoch. */
+static uint64_t end_of(const struct json_object *result, uint64_t *begin_ns)
+{
+    const double sending_s = fmin(result_sending_s(result), 1e9);
+    uint64_t end_ns;
+
+    result_span(result, begin_ns, &end_ns);
+    return (uint64_t)fmax((double)end_ns, (double)*begin_ns + sending_s * UNITS_NS_PER_S);
+}
+
+/* From the first of the runs to the last.  Of a search, the trials are not the whole time. */
+static void set_measurement(struct history *h, const struct timeline *t,
+                            const struct recordings *runs)
+{
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    bool any_search = false;
+
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct json_object *result = runs->items[i].result;
+        uint64_t begin_ns;
+        const uint64_t end_ns = end_of(result, &begin_ns);
+
+        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+        any_search |= result_is_search(result);
+    }
+    history_set_measurement(h, t, first_ns, any_search ? 0 : last_ns);
+}
+
 static const char *why_no_history(const struct json_object *result)
 {
     const bool of_listener = result_is_of_listener(result);
@@ -201,12 +231,14 @@ void html_over_time(struct html_report *r)
     struct history history = {0};
 
     if (recordings_timeline(r->runs, &timeline) == 0 && each_has_log(r->runs) &&
-        history_make(&history, &timeline) == 0)
+        history_make(&history, &timeline) == 0) {
+        set_measurement(&history, &timeline, r->runs);
         print_history(r, &history);
-    else
+    } else {
         fprintf(r->out,
                 "<section>\n<h2>Rate</h2>\n<p class=\"soft\">%s</p>\n<div class=\"pair\">\n",
                 why_no_history(r->result));
+    }
     if (result_is_of_listener(r->result))
         print_message_rates(r->out, r->result);
     else

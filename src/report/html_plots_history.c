@@ -102,7 +102,35 @@ void html_plots_heat_map(FILE *out, const struct history *h)
 
 /* --- rates --- */
 
-/* Columns: time, sent, answered. */
+/* The interval in which the measurement began has nothing from before it. */
+static double begin_of(const struct history *h, const struct history_column *c)
+{
+    return fmax(c->begin_s, h->from_s);
+}
+
+static double end_of(const struct history_column *c)
+{
+    return c->begin_s + c->length_s;
+}
+
+static bool has_rate(const struct history *h, const struct history_column *c)
+{
+    return end_of(c) - begin_of(h, c) >= SHORTEST_RATE_S;
+}
+
+/* Columns: time, answered per second, time, sent per second.  In the interval in which the
+ * measurement ended, nothing was sent after that, but answers came. */
+static void print_rate(FILE *out, const struct history *h, const struct history_column *c)
+{
+    const double begin_s = begin_of(h, c), end_s = end_of(c);
+    const double sent_s = h->to_s > begin_s ? fmin(h->to_s, end_s) - begin_s : end_s - begin_s;
+    const double answered_qps = (double)c->n_answered / (end_s - begin_s);
+    const double sent_qps = sent_s >= SHORTEST_RATE_S ? (double)c->n_sent / sent_s : NAN;
+
+    fprintf(out, "%.9g %.9g %.9g %.9g\n", begin_s, answered_qps, begin_s, sent_qps);
+    fprintf(out, "%.9g %.9g %.9g %.9g\n", end_s, answered_qps, begin_s + sent_s, sent_qps);
+}
+
 static void print_rates(FILE *out, const struct history *h)
 {
     double end_s = 0; /* of the column before */
@@ -111,14 +139,12 @@ static void print_rates(FILE *out, const struct history *h)
     for (size_t i = 0; i < h->n; i++) {
         const struct history_column *c = &h->columns[i];
 
-        if (c->length_s < SHORTEST_RATE_S)
+        if (!has_rate(h, c))
             continue;
         if (c->begin_s - end_s > h->column_s)
-            fprintf(out, "%.9g NaN NaN\n", end_s);
-        end_s = c->begin_s + c->length_s;
-        for (int edge = 0; edge <= 1; edge++)
-            fprintf(out, "%.9g %.9g %.9g\n", edge == 0 ? c->begin_s : end_s,
-                    (double)c->n_sent / c->length_s, (double)c->n_answered / c->length_s);
+            fprintf(out, "%.9g NaN NaN NaN\n", end_s);
+        end_s = end_of(c);
+        print_rate(out, h, c);
     }
     fputs("EOD\n", out);
     html_plots_x_range(out, (double)h->n * h->column_s);
@@ -132,7 +158,7 @@ bool html_plots_has_rates(const struct history *h)
     for (size_t i = 0; i < h->n; i++) {
         const struct history_column *c = &h->columns[i];
 
-        has |= c->length_s >= SHORTEST_RATE_S && c->n_sent + c->n_answered > 0;
+        has |= has_rate(h, c) && c->n_sent + c->n_answered > 0;
     }
     return has;
 }
@@ -144,8 +170,8 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
     if (requested_qps > 0)
         fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
                 requested_qps);
-    fputs("$d using 1:2 with lines lt 1 title 'sent', "
-          "$d using 1:3 with lines lt 3 title 'answered'\n",
+    fputs("$d using 3:4 with lines lt 1 title 'sent', "
+          "$d using 1:2 with lines lt 3 title 'answered'\n",
           out);
 }
 
@@ -153,5 +179,5 @@ void html_plots_message_rate(FILE *out, const struct history *h)
 {
     html_plots_head(out, "rates", "time since the start of the log, s", "rate, messages/s");
     print_rates(out, h);
-    fputs("$d using 1:3 with lines lt 1 title 'received'\n", out);
+    fputs("$d using 1:2 with lines lt 1 title 'received'\n", out);
 }

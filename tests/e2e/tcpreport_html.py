@@ -232,6 +232,28 @@ def test_requested_rate_is_drawn_if_it_was_constant():
     check(dashed not in page_of(*both), "instances with a schedule each")
 
 
+def start_of_curve(text, name):
+    """Where a curve of the page begins, in pixels from the top left."""
+    after = text.split(f"<text>{name}</text>")[1]
+    return [float(n) for n in re.findall(r"M([\d.]+),([\d.]+)", re.search(r" d='([^']*)'", after)[1])[1]]
+
+
+def test_rates_begin_with_the_measurement():
+    """The first interval of the log is a second of which the measurement had half: its queries came at twice the rate."""
+    need_program("gnuplot")
+    run = copy_of_run("begins.json")
+    log = run.replace(".json", ".hlog")
+    text = re.sub(r"^((?:Tag=\w+,)?)\d\.\d+,[\d.]+,", r"\g<1>0.000,1.000,", read_text(files(0)[1]), count=5, flags=re.M)
+    write_text(log, re.sub(r"StartTime: [\d.]+", "StartTime: 1800000000.000", text))
+    at = {}
+    for ms in (0, 500):
+        change(run, measured_from=f"2027-01-15T08:00:00.{ms:03}Z")
+        page = page_of(run, log)
+        at[ms] = [start_of_curve(page, name) for name in ("sent", "answered")]
+    for before, after in zip(at[0], at[500]):
+        check(after[0] > before[0] and after[1] < before[1], f"later and higher: {at}")
+
+
 def test_page_of_a_listener_shows_messages():
     """On its page, nothing is called a query or an answer but what is not of the run: settings, and keys of the result."""
     need_program("gnuplot")

@@ -191,6 +191,26 @@ static void times_far_apart_need_no_more_columns(void **state)
     assert_int_equal(history.columns[history.n - 1].n_answered, 1);
 }
 
+static void measurement_is_within_the_log(void **state)
+{
+    const uint64_t log_ns = 1000 * SECOND_NS;
+
+    (void)state;
+    record(1000, 1);
+    add_interval(&timeline, NULL, log_ns, 0, SECOND_NS, &one);
+    add_interval(&timeline, NULL, log_ns, 3 * SECOND_NS, SECOND_NS, &one);
+    make();
+    /* the clock was set: not the time of the log */
+    history_set_measurement(&history, &timeline, log_ns + SECOND_NS, log_ns + 2 * SECOND_NS);
+    assert_true(history.from_s == 0 && history.to_s == 0);
+    history_set_measurement(&history, &timeline, log_ns - SECOND_NS, 0);
+    assert_true(history.from_s == 0 && history.to_s == 0);
+    history_set_measurement(&history, &timeline, log_ns + SECOND_NS / 4,
+                            log_ns + 3 * SECOND_NS + SECOND_NS / 2);
+    assert_near(history.from_s, 0.25);
+    assert_near(history.to_s, 3.5);
+}
+
 static void nothing_has_no_columns(void **state)
 {
     (void)state;
@@ -209,6 +229,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rates_of_two_logs_add_up, start, end),
         cmocka_unit_test_setup_teardown(long_run_has_longer_columns_and_every_answer, start, end),
         cmocka_unit_test_setup_teardown(times_far_apart_need_no_more_columns, start, end),
+        cmocka_unit_test_setup_teardown(measurement_is_within_the_log, start, end),
         cmocka_unit_test_setup_teardown(nothing_has_no_columns, start, end),
     };
 

@@ -93,19 +93,44 @@ static void rates_are_those_of_what_a_column_covers(void **state)
 
     (void)state;
     text = text_of_history(print_rates);
-    assert_has(text, "$d << EOD\n0 100 100\n1 100 100\n1 25 20\n3 25 20\nEOD\n");
+    assert_has(text, "$d << EOD\n0 100 0 100\n1 100 1 100\n1 20 1 25\n3 20 3 25\nEOD\n");
     assert_has(text, "plot 100 with lines");
     free(text);
     columns[1].length_s = 0; /* nothing known from 1 to 3, after which a part of a second */
     columns[3].length_s = 0.4;
     columns[3].n_sent = 1000;
     text = text_of_history(print_rates);
-    assert_has(text, "$d << EOD\n0 100 100\n1 100 100\nEOD\n");
+    assert_has(text, "$d << EOD\n0 100 0 100\n1 100 1 100\nEOD\n");
     free(text);
     columns[3].length_s = 1;
     text = text_of_history(print_rates);
-    assert_has(text, "1 100 100\n1 NaN NaN\n3 1000 0\n4 1000 0\nEOD\n");
+    assert_has(text, "1 100 1 100\n1 NaN NaN NaN\n3 0 3 1000\n4 0 4 1000\nEOD\n");
     free(text);
+}
+
+/* Of intervals that begin before it and end after it. */
+static void rates_are_those_of_the_measurement(void **state)
+{
+    char *text;
+
+    (void)state;
+    history.from_s = 0.2;
+    history.to_s = 2.25;
+    text = text_of_history(print_rates);
+    assert_has(text, "$d << EOD\n0.2 125 0.2 125\n1 125 1 125\n1 20 1 40\n3 20 2.25 40\nEOD\n");
+    free(text);
+    history.to_s = 1.25; /* a quarter of a second says little */
+    text = text_of_history(print_rates);
+    assert_has(text, "1 125 1 125\n1 20 1 nan\n3 20 1.25 nan\nEOD\n");
+    free(text);
+    columns[1].n_sent = 0; /* only answers */
+    history.to_s = 1;
+    text = text_of_history(print_rates);
+    assert_has(text, "1 125 1 125\n1 20 1 0\n3 20 3 0\nEOD\n");
+    free(text);
+    history.n = 1;
+    history.from_s = 0.6;
+    assert_false(html_plots_has_rates(&history));
 }
 
 static void picture_needs_more_than_a_cell_and_half_a_second(void **state)
@@ -131,7 +156,7 @@ static void messages_are_received_and_not_sent(void **state)
 
     (void)state;
     assert_has(text, "messages/s");
-    assert_has(text, "plot $d using 1:3 with lines lt 1 title 'received'");
+    assert_has(text, "plot $d using 1:2 with lines lt 1 title 'received'");
     assert_null(strstr(text, "sent"));
     free(text);
 }
@@ -349,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup(cell_is_the_more_opaque_the_more_answers, start),
         cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
+        cmocka_unit_test_setup(rates_are_those_of_the_measurement, start),
         cmocka_unit_test_setup(picture_needs_more_than_a_cell_and_half_a_second, start),
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
