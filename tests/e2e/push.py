@@ -129,6 +129,31 @@ def test_interrupted_listener_reads_to_the_end():
     check(r.json["push"]["measured"] > 100, "messages were measured")
 
 
+def test_listener_reads_what_came_while_it_was_stopped():
+    """The server sends its last message and closes in time, however late this is read."""
+    def message(sequence):
+        now_ns = time.monotonic_ns()
+        return pushserver.encode(512, sequence, now_ns, now_ns, 0, pushserver.clock_identity())
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(HANGS_S)
+        client = Client("--protocol", "listen", "-t", "200ms", "--drain", 0, "--timeout", "1s", f"127.0.0.1:{listener.getsockname()[1]}")
+        with listener.accept()[0] as s:
+            s.settimeout(HANGS_S)
+            s.sendall(message(0))
+            check_equal(read_to_the_end(s), b"+", "subscription")
+            suspend(client.process)
+            s.sendall(message(1))
+            s.shutdown(socket.SHUT_WR)
+            time.sleep(1.1)  # longer than the timeout
+            client.process.send_signal(signal.SIGCONT)
+            r = client.wait()
+    check_laws(r)
+    p = r.json["push"]
+    with stall_may_spoil():  # before the client was suspended
+        check_equal((received(p), p["unfinished_connections"]), (1, 0), "message, connection not read to its end")
+
+
 def pushed_to_three_that_come_and_go():
     with Server("--push", 4000) as server:
         runs = [Client("-p", server.port, "-c", n, "--protocol", "listen", "-t", t, "--drain", 0, "127.0.0.1")

@@ -41,6 +41,7 @@ struct client_subscribe {
     uint32_t next_to_subscribe;
     uint32_t joined; /* list of those usable since the load began; CLIENT_CONN_NONE: empty */
     struct event next_event; /* end of the drain, then of reading to the end */
+    struct event read_event; /* then: nothing left to read */
     uint32_t n_leaving;
 };
 

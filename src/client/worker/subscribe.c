@@ -43,6 +43,8 @@ int client_subscribe_init(struct client_subscribe *s)
     s->joined = CLIENT_CONN_NONE;
     evtimer_assign(&s->subscribe_event, t->base, on_subscribe, s);
     evtimer_assign(&s->next_event, t->base, on_next, s);
+    evtimer_assign(&s->read_event, t->base, on_next, s);
+    event_priority_set(&s->read_event, WORKER_PRIORITY_IDLE);
     if (!t->config->prove)
         return 0;
     t->greeting_timeout = event_base_init_common_timeout(t->base, &timeout);
@@ -298,6 +300,7 @@ static void stop_awaiting(struct client_subscribe *s, struct client_subscriber *
     sub->leaving = false;
     if (--s->n_leaving == 0) {
         event_del(&s->next_event);
+        event_del(&s->read_event);
         client_stage_enter(s->stages, CLIENT_DRAINED);
     }
 }
@@ -340,6 +343,7 @@ static void leave_all(struct client_subscribe *s)
         client_stage_enter(s->stages, CLIENT_DRAINED);
 }
 
+/* Reads the sockets first: after a stall, what came in time is still there. */
 static void on_next(evutil_socket_t fd, short what, void *arg)
 {
     struct client_subscribe *s = arg;
@@ -350,6 +354,8 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
         leave_all(s);
         return;
     }
+    if (!worker_has_read(&s->next_event, &s->read_event))
+        return;
     tally_add(&s->transport->figures->tally.push.unfinished, s->n_leaving);
     client_stage_enter(s->stages, CLIENT_DRAINED);
 }
