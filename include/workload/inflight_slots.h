@@ -49,7 +49,7 @@ struct inflight_query {
     };
     union {
         uint32_t gap_us;  /* the caller's: gap before its arrival, for the rows */
-        uint32_t sent_ms; /* EXPIRED: of the latest of its ids, modulo 2^32 */
+        uint32_t sent_ds; /* EXPIRED: of the latest of its ids, in tenths of a second */
     };
     uint16_t id; /* valid from assign_id on */
     uint8_t state;

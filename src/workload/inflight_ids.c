@@ -40,9 +40,11 @@ uint32_t inflight_ids_find_expired(const struct inflight *t, const struct inflig
     return slot != NONE && (*expired_word(t, slot, id) & expired_bit(id)) ? slot : NONE;
 }
 
-static uint32_t to_ms(uint64_t at_ns)
+/* In tenths of a second, which wrap around after 13 years: a server may be sent queries for weeks
+ * before all ids of a connection are in use. */
+static uint32_t to_ds(uint64_t at_ns)
 {
-    return (uint32_t)(at_ns / 1000000);
+    return (uint32_t)(at_ns / 100000000);
 }
 
 /* Reuses a slot, just removed from its lists and the table, for expired ids. */
@@ -79,7 +81,7 @@ static void end_expired(struct inflight *t, struct inflight_list *list, uint32_t
 void inflight_ids_add_expired(struct inflight *t, struct inflight_list *list, uint32_t slot)
 {
     const uint16_t id = t->slots[slot].id;
-    const uint32_t sent_ms = to_ms(t->slots[slot].sent_ns);
+    const uint32_t sent_ds = to_ds(t->slots[slot].sent_ns);
     uint32_t ids = inflight_slots_look_up(t, t->slots[slot].connection, id / IDS_PER_SLOT, true);
 
     if (ids == NONE)
@@ -88,7 +90,7 @@ void inflight_ids_add_expired(struct inflight *t, struct inflight_list *list, ui
         inflight_slots_release(t, slot);
     if (inflight_ids_is_later(inflight_ids_position(list, id), t->slots[ids].position))
         t->slots[ids].position = inflight_ids_position(list, id);
-    t->slots[ids].sent_ms = sent_ms;
+    t->slots[ids].sent_ds = sent_ds;
     *expired_word(t, ids, id) |= expired_bit(id);
 }
 
@@ -213,10 +215,10 @@ static bool may_be_answered(const struct inflight *t, const struct inflight_list
                             uint32_t slot)
 {
     const struct inflight_query *ids = &t->slots[slot];
-    const uint32_t due_ms = to_ms(t->slots[list->queued_head].intended_ns);
-    const int32_t age_ms = (int32_t)(due_ms - ids->sent_ms);
+    const uint32_t due_ds = to_ds(t->slots[list->queued_head].intended_ns);
+    const int32_t age_ds = (int32_t)(due_ds - ids->sent_ds); /* up to 1 more than it is */
 
-    if (age_ms < (int64_t)(t->reuse_ns / 1000000))
+    if (age_ds <= (int64_t)(t->reuse_ns / 100000000))
         return true;
     return !inflight_ids_is_later(list->newest_answered, ids->position) &&
            list->next_position - ids->position < LONG_AGO;

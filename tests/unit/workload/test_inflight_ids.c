@@ -99,7 +99,7 @@ static int32_t try_one_due(struct inflight *t, struct inflight_list *list, uint6
 
 static int32_t try_one(struct inflight *t, struct inflight_list *list, bool *recycled)
 {
-    return try_one_due(t, list, 1, recycled);
+    return try_one_due(t, list, 1000 * MS, recycled);
 }
 
 /* A server that has stopped may still answer all queries: their ids are not reused. */
@@ -167,7 +167,22 @@ static void an_id_is_recycled_long_after_its_query_was_sent(void **state)
     assert_int_equal(try_one_due(&f->t, &f->list, long_ns - MS, &recycled), 10);
     assert_false(recycled);
     assert_int_equal(try_one_due(&f->t, &f->list, long_ns - MS, &recycled), -1);
-    assert_int_equal(try_one_due(&f->t, &f->list, long_ns + MS, &recycled), 9);
+    assert_int_equal(try_one_due(&f->t, &f->list, long_ns + 100 * MS, &recycled), 9);
+    assert_true(recycled);
+}
+
+/* A server that loses one query a minute needs 45 days to use up all ids of a connection. */
+static void an_id_is_recycled_however_long_ago_its_query_was_sent(void **state)
+{
+    struct full *f = *state;
+    const uint64_t day_ns = 86400000 * MS;
+    bool recycled;
+
+    f->t.reuse_ns = 10000 * MS;
+    inflight_expire(&f->t, &f->list, f->slots[9]);
+    inflight_answered(&f->t, &f->list, f->slots[500]);
+    assert_int_equal(try_one_due(&f->t, &f->list, 30 * day_ns, &recycled), 500);
+    assert_int_equal(try_one_due(&f->t, &f->list, 30 * day_ns, &recycled), 9);
     assert_true(recycled);
 }
 
@@ -258,6 +273,8 @@ int main(void)
                                         teardown_full),
         cmocka_unit_test_setup_teardown(an_id_is_recycled_long_after_its_query_was_sent, setup_full,
                                         teardown_full),
+        cmocka_unit_test_setup_teardown(an_id_is_recycled_however_long_ago_its_query_was_sent,
+                                        setup_full, teardown_full),
         cmocka_unit_test_setup_teardown(a_freed_id_is_found_among_65535_used_ones, setup_full,
                                         teardown_full),
         cmocka_unit_test(an_id_counts_as_used_from_its_first_use_on),
