@@ -2,11 +2,13 @@
 """User memory per idle connection: how much some thousand connections add to each program; user and kernel memory per
 connection whose peer never reads."""
 
+import contextlib
 import socket
+import struct
 
 from control_api import control_path, stats
 from harness import *
-from authority import Authority
+from authority import Authority, serve_with
 
 MOST_BYTES = 256
 # What a thread costs is the same for both: one thread, and next to no queries, whose latencies decide which pages of its
@@ -19,6 +21,8 @@ N_DEAF_SOCKETS, MOST_KERNEL_BYTES = 20, 512 * 1024
 # OpenSSL 3.0 takes 15.1 kB for a resting TLS 1.3 client and 13.8 kB for a server; a buffer of a record,
 # were one kept, 16.6 kB.
 MANY_TLS, MOST_TLS_BYTES = 3000, 20000
+# OpenSSL 3.0 holds a ClientHello until it is complete, if it has up to 131,396 bytes, and buffers of a record: 167 kB.
+N_HANDSHAKES, MOST_HELLO_BYTES, MOST_HANDSHAKE_BYTES = 200, 131396, 180000
 MANY_THREADS, MOST_THREAD_BYTES = 9, 500000
 
 
@@ -141,6 +145,27 @@ def test_idle_tls_connection_holds_no_buffer():
     # as many at a time in both runs: a handshake under way does need its buffers
     few, many = resident(300, *options), resident(MANY_TLS, *options)
     check_growth(few, many, MANY_TLS - 300, MOST_TLS_BYTES)
+
+
+def incomplete_hello():
+    """TLS records of the longest ClientHello; its last byte is missing."""
+    hello = b"\x01" + struct.pack(">I", MOST_HELLO_BYTES)[1:] + b"\x03\x03" + bytes(MOST_HELLO_BYTES - 3)
+    return b"".join(b"\x16\x03\x01" + struct.pack(">H", len(part)) + part
+                    for part in (hello[i:i + 16000] for i in range(0, len(hello), 16000)))
+
+
+def test_tls_handshake_under_way_holds_no_more_than_is_documented():
+    control, hello = control_path(), incomplete_hello()
+    with serve_with(Authority().sign(), "--threads", 1, "--control", control) as server, contextlib.ExitStack() as sockets:
+        stats(control)
+        before = exact_rss_bytes(server.pid)
+        for _ in range(N_HANDSHAKES):
+            sockets.enter_context(server.connect()).sendall(hello)
+        wait_for(lambda: stats(control)["bytes_received"] == N_HANDSHAKES * len(hello), "the server to read them")
+        each = (exact_rss_bytes(server.pid) - before) / N_HANDSHAKES
+        check_equal(stats(control)["active"], N_HANDSHAKES, "handshakes under way")
+    print(f"     tcpserver: {each:.0f} bytes per handshake")
+    check(MOST_HELLO_BYTES < each <= MOST_HANDSHAKE_BYTES, f"{each} bytes per handshake")
 
 
 def client_rss_bytes(server, n_threads, prefix):
