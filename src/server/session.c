@@ -196,10 +196,26 @@ static void warn_of_lacks(const struct server *s)
                          (s->opts.max_connections > 0 ? 0 : FEATURE_FD_TABLES));
 }
 
+static void show_details(const struct server *s)
+{
+    char files[UNITS_TEXT_BYTES], backlog[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+
+    fprintf(log_stream(),
+            "%s: fd limit %s per %s; %" PRIu32 " %s, accept queue %s each, at most %s "
+            "(net.core.somaxconn); libevent %s (%s)\n",
+            program_invocation_short_name, units_format_known(files, s->plan.host.nofile),
+            s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
+            s->plan.n_listeners,
+            units_noun(s->plan.n_listeners, "listening socket", "listening sockets"),
+            units_format_count(backlog, s->opts.backlog),
+            units_format_known(most, s->plan.host.somaxconn), event_get_version(),
+            worker_backend());
+}
+
 static void announce(const struct server *s)
 {
     const uint64_t room = s->opts.max_connections > 0 ? s->opts.max_connections : s->plan.room;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    char text[UNITS_TEXT_BYTES];
 
     if (s->opts.quiet)
         return;
@@ -208,18 +224,12 @@ static void announce(const struct server *s)
             program_invocation_short_name, s->address_text, s->plan.n_workers,
             units_noun(s->plan.n_workers, "thread", "threads"),
             is_open_ended(s) ? " (more when their fd tables are full)" : "",
-            units_format_count(a, room), units_noun(room, "connection", "connections"));
+            units_format_count(text, room), units_noun(room, "connection", "connections"));
     if (s->opts.control != NULL)
         fprintf(log_stream(), "%s: control at %s\n", program_invocation_short_name,
                 s->opts.control);
     if (s->opts.verbose > 0)
-        fprintf(log_stream(),
-                "%s: fd limit %s per %s; accept queue %" PRIu64
-                " per thread, at most %s (net.core.somaxconn); libevent %s (%s)\n",
-                program_invocation_short_name, units_format_known(b, s->plan.host.nofile),
-                s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
-                s->opts.backlog, units_format_known(a, s->plan.host.somaxconn), event_get_version(),
-                worker_backend());
+        show_details(s);
 }
 
 /* Returns 0, or -1 after a line on stderr if rows are missing. */

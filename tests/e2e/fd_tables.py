@@ -123,6 +123,33 @@ def test_thread_that_cannot_be_started_is_named_and_retried():
     check_equal(server.result["refused"], server.result["refused_by"]["fd limit"], "refused, all for want of descriptors")
 
 
+def n_listening_sockets(server):
+    return sum(s.state == LISTEN and s.local_port == server.port for s in tcp_sockets())
+
+
+@needs_own_fd_tables
+def test_verbose_server_names_its_limits_and_each_thread_that_it_starts():
+    somaxconn = int(read_text("/proc/sys/net/core/somaxconn"))
+    with Server("-v", prefix=UNDER) as server:
+        connect_many(server, 900)
+        n_sockets = n_listening_sockets(server)
+        server.stop()
+    n_threads = int(re.search(r", (\d+) threads? \(more", server.stderr())[1])
+    check(re.search(rf"^tcpserver: fd limit {LIMIT} per thread; {n_sockets} listening sockets?, accept queue 4,096 each, "
+                    rf"at most {somaxconn:,} \(net.core.somaxconn\); libevent \S+ \(epoll\)$", server.stderr(), re.M), server.stderr())
+    check_equal([int(i) for i in re.findall(r"thread (\d+) started: the fd tables of all others are full\n", server.stderr())],
+                list(range(n_threads, len(server.result["workers"]))), "threads that it says it has started")
+    with Server("-v", "--threads", 60, "--backlog", 100) as server:
+        n_sockets = n_listening_sockets(server)
+        server.stop()
+    check(f"; {n_sockets} listening sockets, accept queue 100 each, " in server.stderr(), server.stderr())
+    with Server(prefix=UNDER) as server:
+        connect_many(server, 900)
+        server.stop()
+    check(len(server.result["workers"]) > n_threads, "the control: threads")
+    check(not re.search("fd limit|started", server.stderr()), f"the control: {server.stderr()}")
+
+
 @needs_own_fd_tables
 def test_plan_mentions_threads_that_start_later():
     auto, fixed = (run_command([*UNDER, TCPSERVER, "--plan", *threads]).stdout
