@@ -52,7 +52,10 @@ bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure
 /* Memory by number of connections.  Requires at least one known kind of memory. */
 void html_plots_memory(FILE *script, const struct watch_series *samples, enum watch_figure user);
 
-/* CPUs busy over time.  Requires at least two samples. */
+/* Whether two samples are far enough apart. */
+bool html_plots_has_cpu(const struct watch_series *samples);
+
+/* CPUs busy over time.  Requires such samples. */
 void html_plots_cpu(FILE *script, const struct watch_series *samples);
 
 /* Whether at least two searches of a sweep have a capacity, or both bounds of it. */

@@ -112,7 +112,7 @@ static void print_pictures(struct html_report *r, const struct server_cost *c)
         if (html_plots_has_memory(&samples, drawing.user))
             html_picture(r->out, &r->can_draw, "Memory of the server by number of connections.",
                          draw_memory, &drawing);
-        if (samples.n > 1)
+        if (html_plots_has_cpu(&samples))
             html_picture(r->out, &r->can_draw, "CPU time of the server over time.", draw_cpu,
                          &drawing);
         fputs("</div>\n", r->out);

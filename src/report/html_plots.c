@@ -124,15 +124,9 @@ void html_plots_trials(FILE *out, const struct json_object *search)
 
 /* --- what the server used --- */
 
-/* From 0 to the highest value, or to `least` if that is more: gnuplot warns of an empty range, also
- * if it is [0:least<*]. */
-static void print_range(FILE *out, char axis, double highest, double least)
-{
-    if (highest > least)
-        fprintf(out, "set %crange [0:*]\n", axis);
-    else
-        fprintf(out, "set %crange [0:%.9g]\n", axis, least);
-}
+/* Shorter, the clock ticks in which CPU time is counted are coarse: that from the last but one
+ * sample to the last, at the end of the run. */
+#define SHORTEST_CPU_NS 500000000.0
 
 static bool has_point(const struct watch_sample *s, enum watch_figure figure)
 {
@@ -189,21 +183,30 @@ void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch
     html_plots_head(out, "memory", "connections", "memory of the server, MiB");
     print_points(out, "user", samples, user, &highest);
     print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES, &highest);
-    print_range(out, 'x', highest.connections, 1);
-    print_range(out, 'y', highest.mib, 0.001);
-    fputs("set format x '%.1s%c'\n"
-          "plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n",
-          out);
+    html_plots_x_counts(out, fmax(highest.connections, 1));
+    html_plots_y_range(out, highest.mib, 0.001);
+    fputs("plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n", out);
+}
+
+static double ns_between(const struct watch_sample *a, const struct watch_sample *b)
+{
+    return (double)b->at[WATCH_EPOCH_NS] - (double)a->at[WATCH_EPOCH_NS];
 }
 
 static double busy(const struct watch_sample *a, const struct watch_sample *b,
                    enum watch_figure figure)
 {
-    const double ns = (double)b->at[WATCH_EPOCH_NS] - (double)a->at[WATCH_EPOCH_NS];
+    const double ns = ns_between(a, b);
 
     if (a->at[figure] == WATCH_UNKNOWN || b->at[figure] == WATCH_UNKNOWN || !(ns > 0))
         return NAN;
     return ((double)b->at[figure] - (double)a->at[figure]) * 1e3 / ns;
+}
+
+bool html_plots_has_cpu(const struct watch_series *samples)
+{
+    return samples->n > 1 &&
+           ns_between(&samples->items[0], &samples->items[samples->n - 1]) >= SHORTEST_CPU_NS;
 }
 
 void html_plots_cpu(FILE *out, const struct watch_series *samples)
@@ -219,15 +222,15 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
         const double user = busy(before, s, WATCH_USER_US);
         const double system = busy(before, s, WATCH_SYSTEM_US);
 
-        fprintf(out, "%.9g %.6g %.6g\n",
-                ((double)s->at[WATCH_EPOCH_NS] - (double)first->at[WATCH_EPOCH_NS]) /
-                    UNITS_NS_PER_S,
-                user, system);
+        if (ns_between(before, s) < SHORTEST_CPU_NS)
+            continue;
+        fprintf(out, "%.9g %.6g %.6g\n", ns_between(first, s) / UNITS_NS_PER_S, user, system);
         most_busy = fmax(most_busy, fmax(user, system)); /* which ignores NAN */
         before = s;
     }
     fputs("EOD\n", out);
-    print_range(out, 'y', most_busy, 0.01);
+    html_plots_x_range(out, ns_between(first, &samples->items[samples->n - 1]) / UNITS_NS_PER_S);
+    html_plots_y_range(out, most_busy, 0.01);
     fputs("plot $d using 1:2 with lines lt 1 title 'user', "
           "$d using 1:3 with lines lt 2 title 'system'\n",
           out);

@@ -119,8 +119,8 @@ static bool has_rate(const struct history *h, const struct history_column *c)
 }
 
 /* Columns: time, answered per second, time, sent per second.  In the interval in which the
- * measurement ended, nothing was sent after that, but answers came. */
-static void print_rate(FILE *out, const struct history *h, const struct history_column *c)
+ * measurement ended, nothing was sent after that, but answers came.  Returns the higher rate. */
+static double print_rate(FILE *out, const struct history *h, const struct history_column *c)
 {
     const double begin_s = begin_of(h, c), end_s = end_of(c);
     const double sent_s = h->to_s > begin_s ? fmin(h->to_s, end_s) - begin_s : end_s - begin_s;
@@ -129,13 +129,15 @@ static void print_rate(FILE *out, const struct history *h, const struct history_
 
     fprintf(out, "%.9g %.9g %.9g %.9g\n", begin_s, answered_qps, begin_s, sent_qps);
     fprintf(out, "%.9g %.9g %.9g %.9g\n", end_s, answered_qps, begin_s + sent_s, sent_qps);
+    return fmax(answered_qps, sent_qps); /* which ignores NAN */
 }
 
-static void print_rates(FILE *out, const struct history *h)
+/* most_qps: the highest that is drawn besides. */
+static void print_rates(FILE *out, const struct history *h, double most_qps)
 {
     double end_s = 0; /* of the column before */
 
-    fputs("set format y '%.10g'\nset yrange [0:*]\n$d << EOD\n", out);
+    fputs("set format y '%.10g'\n$d << EOD\n", out);
     for (size_t i = 0; i < h->n; i++) {
         const struct history_column *c = &h->columns[i];
 
@@ -144,10 +146,11 @@ static void print_rates(FILE *out, const struct history *h)
         if (c->begin_s - end_s > h->column_s)
             fprintf(out, "%.9g NaN NaN NaN\n", end_s);
         end_s = end_of(c);
-        print_rate(out, h, c);
+        most_qps = fmax(most_qps, print_rate(out, h, c));
     }
     fputs("EOD\n", out);
     html_plots_x_range(out, (double)h->n * h->column_s);
+    html_plots_y_range(out, most_qps, 1e-6);
     fputs("set offsets 0, 0, graph 0.05, 0\nplot ", out);
 }
 
@@ -166,7 +169,7 @@ bool html_plots_has_rates(const struct history *h)
 void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
 {
     html_plots_head(out, "rates", "time since the start of the log, s", "rate, queries/s");
-    print_rates(out, h);
+    print_rates(out, h, requested_qps);
     if (requested_qps > 0)
         fprintf(out, "%.9g with lines lw 2 dt 2 lc rgb '#808080' title 'requested', ",
                 requested_qps);
@@ -178,6 +181,6 @@ void html_plots_rates(FILE *out, const struct history *h, double requested_qps)
 void html_plots_message_rate(FILE *out, const struct history *h)
 {
     html_plots_head(out, "rates", "time since the start of the log, s", "rate, messages/s");
-    print_rates(out, h);
+    print_rates(out, h, 0);
     fputs("$d using 1:2 with lines lt 1 title 'received'\n", out);
 }

@@ -242,8 +242,40 @@ static void memory_is_drawn_in_mib(void **state)
     assert_has(text, "'memory of the server, MiB'");
     assert_has(text, "$user << EOD\nNaN NaN\n0 0.5\n1000 1\nEOD\n");
     assert_has(text, "$kernel << EOD\nNaN NaN\nEOD\n");
-    assert_has(text, "set xrange [0:*]\nset yrange [0:*]\n");
+    assert_has(text, "set xrange [0:1000]\nset xtics ('0' 0, '0.5k' 500, '1k' 1000)\n"
+                     "set yrange [0:*]\nset ytics 0.5\n");
     free(text);
+    items[0].at[WATCH_CONNECTIONS] = 1600000;
+    items[1].at[WATCH_CONNECTIONS] = 7;
+    items[1].at[WATCH_RSS_BYTES] = (uint64_t)900 << 20;
+    html_plots_memory(print_open(), &samples, WATCH_RSS_BYTES);
+    text = print_close();
+    assert_has(text, "set xtics ('0' 0, '0.5M' 500000, '1M' 1000000, '1.5M' 1500000)\n"
+                     "set yrange [0:*]\nset ytics 200\n");
+    free(text);
+}
+
+/* A clock tick of 10 ms, 100 ms after the sample before: not a tenth of a CPU. */
+static void cpu_time_of_a_moment_is_left_out(void **state)
+{
+    struct watch_sample items[3];
+    struct watch_series samples = {.items = items, .n = 3};
+    char *text;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        watch_sample_init(&items[i]);
+        items[i].at[WATCH_EPOCH_NS] = i < 2 ? i * 1000000000 : 1100000000;
+        items[i].at[WATCH_USER_US] = items[i].at[WATCH_SYSTEM_US] = 10000 * i;
+    }
+    html_plots_cpu(print_open(), &samples);
+    text = print_close();
+    assert_has(text, "$d << EOD\n1 0.01 0.01\nEOD\n");
+    free(text);
+    assert_true(html_plots_has_cpu(&samples));
+    samples.items++;
+    samples.n = 2;
+    assert_false(html_plots_has_cpu(&samples));
 }
 
 /* gnuplot warns of an empty range, whatever the least end of it is. */
@@ -262,16 +294,20 @@ static void server_that_seems_idle_has_ranges(void **state)
     }
     html_plots_memory(print_open(), &samples, WATCH_RSS_BYTES);
     text = print_close();
-    assert_has(text, "set xrange [0:1]\nset yrange [0:0.001]\n");
+    assert_has(text, "set xrange [0:1]\nset xtics ('0' 0, '1' 1)\nset yrange [0:0.001]\n");
     free(text);
     html_plots_cpu(print_open(), &samples);
     text = print_close();
-    assert_has(text, "$d << EOD\n1 0 0\n2 0 0\nEOD\nset yrange [0:0.01]\n");
+    assert_has(
+        text,
+        "$d << EOD\n1 0 0\n2 0 0\nEOD\nset xrange [0:2]\nset xtics 0.5\nset yrange [0:0.01]\n");
     free(text);
     items[2].at[WATCH_SYSTEM_US] = 270000;
     html_plots_cpu(print_open(), &samples);
     text = print_close();
-    assert_has(text, "$d << EOD\n1 0 0\n2 0 0.2\nEOD\nset yrange [0:*]\n");
+    assert_has(
+        text,
+        "$d << EOD\n1 0 0\n2 0 0.2\nEOD\nset xrange [0:2]\nset xtics 0.5\nset yrange [0:*]\n");
     free(text);
 }
 
@@ -382,6 +418,7 @@ int main(void)
         cmocka_unit_test(axis_reaches_a_bound_without_a_time),
         cmocka_unit_test(axis_of_equal_times_has_a_range),
         cmocka_unit_test(memory_is_drawn_in_mib),
+        cmocka_unit_test(cpu_time_of_a_moment_is_left_out),
         cmocka_unit_test(server_that_seems_idle_has_ranges),
         cmocka_unit_test(memory_that_is_in_few_samples_is_drawn),
         cmocka_unit_test(sweep_needs_two_searches_with_a_mark),
