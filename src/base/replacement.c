@@ -32,7 +32,8 @@ static char *path_of_new(const char *name)
         return NULL;
     memcpy(parent, n > 0 ? name : ".", n > 0 ? n : 1);
     directory = realpath(parent, NULL);
-    if (directory != NULL && asprintf(&path, "%s/%s", directory, name + n) < 0)
+    if (directory != NULL &&
+        asprintf(&path, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name + n) < 0)
         path = NULL;
     free(directory);
     return path;

@@ -200,6 +200,17 @@ static void files_of_others_in_a_sticky_directory_are_written_in_place(void **st
     assert_int_equal(chmod(".", 0700), 0);
 }
 
+static void the_names_of_a_file_in_the_root_directory_are_known(void **state)
+{
+    char file[] = "/result", temporary[] = "/result.tmp";
+    const struct replacement r = {file, temporary};
+
+    (void)state;
+    assert_true(replacement_has(&r, "/result") && replacement_has(&r, "//result"));
+    assert_true(replacement_has(&r, "/result.tmp"));
+    assert_false(replacement_has(&r, "/results"));
+}
+
 static void a_directory_in_the_place_of_the_new_file_is_an_obstacle(void **state)
 {
     (void)state;
@@ -258,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
         cmocka_unit_test(a_link_to_a_file_on_another_mount_stays_too),
         cmocka_unit_test(files_of_others_in_a_sticky_directory_are_written_in_place),
+        cmocka_unit_test(the_names_of_a_file_in_the_root_directory_are_known),
         cmocka_unit_test(a_directory_in_the_place_of_the_new_file_is_an_obstacle),
         cmocka_unit_test(links_to_nothing_and_what_is_no_regular_file_are_written_in_place),
         cmocka_unit_test(of_two_at_a_time_the_first_fails_and_leaves_the_second_alone),
