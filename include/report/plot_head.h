@@ -7,12 +7,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct recording;
 struct recordings;
 
 enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 
 /* title: without single quotes. */
 void plot_head(FILE *out, enum plot_form form, const char *title);
+
+/* Where the names of the runs are: beside the frame, or below if they would take its place. */
+void plot_key(FILE *out, enum plot_form form, const struct recordings *all);
+
+/* The name of a run as a string of gnuplot; of a long one, which may be a path, its end. */
+void plot_name(FILE *out, const struct recording *run);
 
 /* A logarithmic axis y of seconds, as us, ms, s. */
 void plot_time_axis(FILE *out, enum plot_form form, const char *metric);

@@ -93,6 +93,7 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
     bool has_curve = false, has_point = false;
 
     plot_head(out, form, "Latency by percentile");
+    plot_key(out, form, all);
     for (size_t i = 0; i < all->n; i++) {
         const struct metric *m = metrics_find(&all->items[i].metrics, metric);
 
@@ -190,6 +191,7 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
 static void print_ramp(FILE *out, const struct recordings *all, enum plot_form form)
 {
     plot_head(out, form, "Connect ramp");
+    plot_key(out, form, all);
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
         plot_script_ramp(out, &all->items[i], RAMP_POINTS);
@@ -208,6 +210,7 @@ static void print_recovery(FILE *out, const struct recordings *all, enum plot_fo
     double last_s = 0;
 
     plot_head(out, form, "Recovery");
+    plot_key(out, form, all);
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$l%zu << EOD\n", i);
         last_s =
@@ -224,9 +227,9 @@ static void print_recovery(FILE *out, const struct recordings *all, enum plot_fo
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "%s$l%zu using 1:2 with steps lt %zu dt 2 title ",
                 i == 0 ? "plot " : ", \\\n     ", i, i + 1);
-        plot_script_quote(out, all->items[i].name);
+        plot_name(out, &all->items[i]);
         fprintf(out, ".' lost', $d%zu using 1:2 with steps lt %zu title ", i, i + 1);
-        plot_script_quote(out, all->items[i].name);
+        plot_name(out, &all->items[i]);
         fputs(".' back'", out);
     }
     fputc('\n', out);

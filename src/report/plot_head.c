@@ -2,9 +2,11 @@
  * plot_head: see report/plot_head.h. */
 #include "report/plot_head.h"
 
+#include "report/plain.h"
 #include "report/plot_script.h"
 #include "report/recordings.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -33,6 +35,33 @@ void plot_head(FILE *out, enum plot_form form, const char *title)
             form == PLOT_TERM ? "below" : "outside right top Left reverse width 2");
 }
 
+/* What fits beside the frame, and below it. */
+enum { COLUMNS_BESIDE = 30, LINES_BELOW = 8 };
+
+void plot_key(FILE *out, enum plot_form form, const struct recordings *all)
+{
+    bool is_long = false;
+
+    for (size_t i = 0; i < all->n; i++)
+        is_long |= plain_columns(all->items[i].name) > COLUMNS_BESIDE;
+    if (form != PLOT_TERM && is_long && all->n <= LINES_BELOW) /* the title is distance */
+        fputs("set key below left Left reverse maxcols 1 title ' '\nset rmargin 5\n", out);
+}
+
+void plot_name(FILE *out, const struct recording *run)
+{
+    enum { MOST_COLUMNS = 64 };
+    const char *name = run->name;
+    int n = plain_columns(name);
+
+    if (n > MOST_COLUMNS) {
+        fputs("'...'.", out);
+        for (; n > MOST_COLUMNS - 3; name++)
+            n -= ((unsigned char)name[1] & 0xc0) != 0x80; /* a character ends here */
+    }
+    plot_script_quote(out, name);
+}
+
 void plot_time_axis(FILE *out, enum plot_form form, const char *metric)
 {
     fputs("set logscale y\nset format y '%.0s %cs'\nset mytics 10\nset ylabel ", out);
@@ -45,7 +74,7 @@ void plot_time_axis(FILE *out, enum plot_form form, const char *metric)
 void plot_block(FILE *out, const struct recordings *all, size_t i, const char *style)
 {
     fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
-    plot_script_quote(out, all->items[i].name);
+    plot_name(out, &all->items[i]);
 }
 
 void plot_blocks(FILE *out, const struct recordings *all, const char *style)

@@ -48,6 +48,7 @@ static void print_head(FILE *out, const struct recordings *all, enum plot_form f
     struct plot_extent extent = {0};
 
     plot_head(out, form, "Capacity");
+    plot_key(out, form, all);
     for (size_t i = 0; i < all->n; i++) {
         fprintf(out, "$d%zu << EOD\n", i);
         plot_script_sweep(out, result_find(all->items[i].result, "sweep"), &extent);
@@ -69,7 +70,7 @@ void plot_sweep_print(FILE *out, const struct recordings *all, enum plot_form fo
 
         fprintf(out, "%s$d%zu using ($1*%.6f):2:3:4 with yerrorlines lt %zu title ",
                 i == 0 ? "plot " : ", \\\n     ", i, shift, i + 1);
-        plot_script_quote(out, all->items[i].name);
+        plot_name(out, &all->items[i]);
         fprintf(out,
                 ", \\\n     $d%zu using ($1*%.6f):3:(0):($4-$3) with vectors nohead lt %zu notitle"
                 ", \\\n     $d%zu using ($1*%.6f):7 with points lt %zu pt 6 ps 1.2 notitle"

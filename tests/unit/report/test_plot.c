@@ -138,6 +138,32 @@ static void names_stay_names(void **state)
     run.name = (char *)"run";
 }
 
+static void long_names_leave_the_picture_its_place(void **state)
+{
+    static const char below[] = "set key below";
+    char *text, name[70 + 1];
+
+    (void)state;
+    memset(name, 'x', sizeof name);
+    name[30] = '\0';
+    run.name = name;
+    text = script_of(PLOT_LATENCY, PLOT_SVG);
+    assert_null(strstr(text, below));
+    free(text);
+    name[30] = 'x';
+    name[70] = '\0';
+    memcpy(&name[6], "\u65e5", 3); /* one column */
+    text = script_of(PLOT_LATENCY, PLOT_SVG);
+    assert_non_null(strstr(text, below));
+    assert_non_null(strstr(text, " title '...'.'xxxxxxxx"));
+    assert_int_equal(strlen(strrchr(text, '.')), strlen(".''\n") + 61);
+    free(text);
+    text = script_of(PLOT_LATENCY, PLOT_TERM);
+    assert_null(strstr(text, "set key below left"));
+    free(text);
+    run.name = (char *)"run";
+}
+
 static void metric_stays_a_name(void **state)
 {
     static const char name[] = "a'; system 'x'\nquit";
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
         cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
         cmocka_unit_test(names_stay_names),
+        cmocka_unit_test(long_names_leave_the_picture_its_place),
         cmocka_unit_test(metric_stays_a_name),
         cmocka_unit_test(ramp_has_every_connection),
         cmocka_unit_test(recovery_counts_from_the_first_loss),
