@@ -211,6 +211,29 @@ def test_only_new_directories_get_a_mode():
     check_equal((set(modes.values()), len(modes) > 10), ({0o755}, True), f"modes of new directories: {modes}")
 
 
+def install_from(build, root, **settings):
+    """As cmake_install.cmake does, from a build directory of the test's own."""
+    every = {"CMAKE_INSTALL_PREFIX": root, "TCPSCALER_SOURCE_DIR": SOURCE_DIR, "TCPSCALER_BINARY_DIR": build,
+             "TCPSCALER_PROGRAM_PREFIX": "", "TCPSCALER_PROGRAMS": TCPCLIENT,
+             **{f"TCPSCALER_{name}": value for name, value in DIRECTORIES.items() if name != "BUILD"}, **settings}
+    return run_command(["cmake", *(f"-D{name}={value}" for name, value in every.items()), "-P", f"{SOURCE_DIR}/packaging/install.cmake"])
+
+
+def test_installation_that_fails_leaves_nothing_in_the_build_directory():
+    build, full = temp_directory(), temp_directory()
+    for name in ("completion", "tcpscaler.spdx.json"):
+        os.symlink(os.path.join(BUILD_DIR, name), os.path.join(build, name))
+    write_text(f"{full}/share", "no directory")
+    before = sorted(os.listdir(build))
+    for root, settings, says in ((full, {}, f"{full}/share"), (temp_path("root"), {"TCPSCALER_PROGRAMS": "/nowhere/tcpclient"}, "/nowhere"),
+                                 (temp_path("root"), {"CMAKE_INSTALL_DO_STRIP": 1, "TCPSCALER_STRIP": "false"}, "failed")):
+        r = install_from(build, root, **settings)
+        check(r.returncode != 0 and says in r.stderr, f"{settings}: exit code {r.returncode}, {r.stderr}")
+        check_equal(sorted(os.listdir(build)), before, f"in the build directory, after {settings}")
+    r = install_from(build, temp_path("root"))
+    check_equal((r.returncode, r.stderr, sorted(os.listdir(build))), (0, "", before), "the control: one that succeeds")
+
+
 def test_programs_print_the_name_they_are_called_by():
     for prefix in PREFIXES:
         for directory, name in (("bin", f"{prefix}tcpclient"), ("bin", f"{prefix}tcpserver"), ("lib/tcpscaler/bin", "tcpclient"),
