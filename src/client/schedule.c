@@ -61,14 +61,15 @@ int client_schedule_read(struct schedule *s, const struct client_opts *o)
 
 int client_schedule_read_connections(struct schedule *s, const struct client_opts *o)
 {
-    char most[UNITS_TEXT_BYTES];
+    char given[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
     double peak;
 
     if (read_steps(s, "conn-schedule", o->conn_schedule) != 0)
         return -1;
     peak = schedule_peak_qps(s);
     if (peak < 1 || peak > CLIENT_OPTS_MOST_CONNECTIONS)
-        return log_error("--conn-schedule: invalid peak of %g connections: expected 1 to %s", peak,
+        return log_error("--conn-schedule: invalid peak of %s connections: expected 1 to %s",
+                         units_format_decimal(given, peak),
                          units_format_count(most, CLIENT_OPTS_MOST_CONNECTIONS));
     return 0;
 }

@@ -93,7 +93,7 @@ int schedule_parse(struct schedule *s, const char *text, char *error)
         if (take_word(&text, ITEM_ENDS, item) != 0 || parse_item(s, item) != 0) {
             s->n = 0;
             return REFUSE("invalid step '%.*s': expected TIME:N or TIME:N-N, such as "
-                          "10s:0-5000, at most a year in total",
+                          "10s:0-5000, N at most 1G, at most a year in total",
                           n_quoted(begin, ITEM_ENDS), begin);
         }
     }

@@ -58,6 +58,8 @@ def test_client_refuses_bad_input():
                 (["--find", "rate", "--find-range", "3-9", "--loop", "closed", target], ["--find", "conflicts with --loop closed"]),
                 (["-r", "1", "-i", "1s", target], ["--interval", "--rate"]),
                 (["--conn-schedule", "1s:0", target], ["--conn-schedule", "1 to 16,000,000"]),
+                (["--conn-schedule", "1s:16000001", target], ["--conn-schedule", " 16000001 ", "1 to 16,000,000"]),
+                (["--tls", "--tls-ciphers", "AES128-SHA256:AES128-SHA265", target], ["--tls-ciphers", ":AES128-SHA265'"]),
                 (["--conn-schedule", "1s:5", "-c", "5", target], ["--conn-schedule", "conflicts with --connections:"]),
                 (["--conn-schedule", "1s:5", "-t", "5", target], ["--conn-schedule", "conflicts with --duration:"]),
                 (["--conn-schedule", "1s:5", "--threads", "6", target], ["--threads", "6", "5"]),

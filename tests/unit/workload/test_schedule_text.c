@@ -32,6 +32,8 @@ static void bad_readable_forms_are_refused_with_the_item(void **state)
     }
     assert_int_equal(schedule_parse(&s, "1s:5,2s", error), -1);
     assert_non_null(strstr(error, "'2s'"));
+    assert_int_equal(schedule_parse(&s, "1s:2G", error), -1);
+    assert_non_null(strstr(error, "N at most 1G, at most a year in total"));
     assert_int_equal(schedule_parse(&s, "", error), -1);
     assert_int_equal(schedule_parse(&s, "# nothing", error), -1);
 }
