@@ -39,6 +39,7 @@ static void figures_have_separators_and_units(void **state)
     assert_string_equal(figure_rate(text, result, "slow"), "0.25 q/s");
     assert_string_equal(figure_seconds(text, result, "s"), "12.5 s");
     assert_string_equal(figure_bytes(text, result, "bytes"), "2.00 KiB");
+    assert_string_equal(figure_number(text, 0), "0");
     assert_string_equal(figure_number(text, 999.5), "999.5");
     assert_string_equal(figure_number(text, 999.94), "999.9");
     assert_string_equal(figure_number(text, 999.96), "1,000");
