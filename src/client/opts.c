@@ -125,7 +125,7 @@ static int check_control(struct client_opts *o, char *error)
     if (o->control_token != NULL && o->control == NULL && o->server_control == NULL)
         return REFUSE("--control-token: requires --control or --server-control");
     if (o->watch != NULL && watch_target_parse(&o->watch_target, o->watch) != 0)
-        return REFUSE("--watch: invalid value '%s': expected " WATCH_TARGET_ACCEPTED, o->watch);
+        return REFUSE("--watch: invalid value '%.100s': expected " WATCH_TARGET_ACCEPTED, o->watch);
     if (o->max_connections == 0 || o->find == CLIENT_FIND_CONNECTIONS ||
         o->find == CLIENT_FIND_CONNECT_RATE || o->sweep_axis == CLIENT_SWEEP_CONNECTIONS)
         return 0;
@@ -151,7 +151,8 @@ static int check_start(struct client_opts *o, char *error)
         return REFUSE("--late-max: requires --start-at or --start-file");
     if (o->start_at != NULL &&
         (start_time_parse(o->start_at, &o->start_epoch_ns) != 0 || o->start_epoch_ns == 0))
-        return REFUSE("--start-at: invalid value '%s': expected " START_TIME_ACCEPTED, o->start_at);
+        return REFUSE("--start-at: invalid value '%.100s': expected " START_TIME_ACCEPTED,
+                      o->start_at);
     return 0;
 }
 
@@ -251,7 +252,7 @@ static int check_port(struct client_opts *o, char *error)
 static int check_host(struct client_opts *o, int n_operands, char **operands, char *error)
 {
     if (n_operands > 1)
-        return REFUSE("unexpected argument '%s': expected one HOST[:PORT]", operands[1]);
+        return REFUSE("unexpected argument '%.100s': expected one HOST[:PORT]", operands[1]);
     if (n_operands == 1) {
         o->target = operands[0];
         options_mark_given(client_opts_table(), "target");
@@ -259,9 +260,10 @@ static int check_host(struct client_opts *o, int n_operands, char **operands, ch
     if (o->target == NULL)
         return o->print_config ? 0 : REFUSE("missing HOST: usage: tcpclient [options] HOST[:PORT]");
     if (endpoint_parse(o->target, &o->server) != 0)
-        return REFUSE("HOST: invalid value '%s': expected NAME, NAME:PORT, ADDRESS or [IPV6]:PORT "
-                      "with a port from 1 to 65535",
-                      o->target);
+        return REFUSE(
+            "HOST: invalid value '%.100s': expected NAME, NAME:PORT, ADDRESS or [IPV6]:PORT "
+            "with a port from 1 to 65535",
+            o->target);
     return check_port(o, error);
 }
 

@@ -108,7 +108,7 @@ static int parse_range(struct client_opts *o, char *error)
         }
     }
     return REFUSE(
-        "--find-range: invalid value '%s': expected MIN-MAX, MIN above 0 and below MAX, MAX at "
+        "--find-range: invalid value '%.100s': expected MIN-MAX, MIN above 0 and below MAX, MAX at "
         "most %s%s",
         o->find_range, units_format_count(text, (uint64_t)most),
         whole ? ", in whole connections" : " per second");
@@ -119,7 +119,7 @@ static int parse_width(struct client_opts *o, char *error)
     const char *text = o->find_width != NULL ? o->find_width : DEFAULT_WIDTH;
 
     if (units_parse_percent(text, &o->find_part) != 0 || o->find_part < 0.001 || o->find_part > 0.5)
-        return REFUSE("--find-width: invalid value '%s': expected 0.1%% to 50%%", text);
+        return REFUSE("--find-width: invalid value '%.100s': expected 0.1%% to 50%%", text);
     return 0;
 }
 

@@ -89,14 +89,15 @@ int client_opts_check_sweep(struct client_opts *o, char *error)
             strncmp(o->sweep, axes[i].name, strlen(axes[i].name)) != 0)
             continue;
         if (parse_values(o, equals + 1, axes[i].most) != 0)
-            return REFUSE("--sweep: invalid value '%s': expected up to %u increasing values from 1 "
-                          "to %s",
-                          o->sweep, CLIENT_SWEEP_MOST, units_format_count(most, axes[i].most));
+            return REFUSE(
+                "--sweep: invalid value '%.160s': expected up to %u increasing values from 1 "
+                "to %s",
+                o->sweep, CLIENT_SWEEP_MOST, units_format_count(most, axes[i].most));
         o->sweep_axis = (int)axes[i].axis;
         if (check_conflicts(o, i, error) != 0)
             return -1;
         set_first(o);
         return 0;
     }
-    return REFUSE("--sweep: invalid value '%s': expected " EXPECTED, o->sweep);
+    return REFUSE("--sweep: invalid value '%.100s': expected " EXPECTED, o->sweep);
 }

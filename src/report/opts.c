@@ -128,7 +128,7 @@ static enum options_result check_watch(struct report_opts *opts, char *error)
     if (opts->n_files != 1)
         return REFUSE("expected one server: " WATCH_TARGET_ACCEPTED);
     if (watch_target_parse(&opts->target, opts->files[0]) != 0)
-        return REFUSE("invalid server '%s': expected " WATCH_TARGET_ACCEPTED, opts->files[0]);
+        return REFUSE("invalid server '%.100s': expected " WATCH_TARGET_ACCEPTED, opts->files[0]);
     if (opts->port == 0)
         return REFUSE("missing --port PORT");
     if (opts->json == NULL)

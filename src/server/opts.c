@@ -185,14 +185,14 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
         return OPTIONS_USAGE;
     }
     if (argc - first > 1) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "unexpected argument '%s': expected one PORT",
+        snprintf(error, OPTIONS_ERROR_BYTES, "unexpected argument '%.100s': expected one PORT",
                  argv[first + 1]);
         return OPTIONS_USAGE;
     }
     if (argc - first == 1) {
         if (endpoint_parse_port(argv[first], 1, &opts->port) != 0) {
             snprintf(error, OPTIONS_ERROR_BYTES,
-                     "PORT: invalid value '%s': expected 0 to 65535; for an address see --bind",
+                     "PORT: invalid value '%.100s': expected 0 to 65535; for an address see --bind",
                      argv[first]);
             return OPTIONS_USAGE;
         }

@@ -286,6 +286,30 @@ static void tls_verifies_unless_told_otherwise(void **state)
     assert_string_equal(opts.tls_ca, "b");
 }
 
+static void long_values_leave_room_for_what_is_expected(void **state)
+{
+    static const char *const before[] = {
+        "",
+        "host ",
+        "host --watch ",
+        "host --start-at ",
+        "host --find rate --find-range ",
+        "host --find rate --find-range 1-2 --find-width ",
+        "host --find rate --find-range 1-2 --sweep ",
+        "host --find rate --find-range 1-2 --sweep connections=",
+        "host --schedule 1s:5 --threads ",
+    };
+    char line[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        snprintf(line, sizeof line, "%s%0400d", before[i], 0);
+        assert_int_equal(parse(line), OPTIONS_USAGE);
+        if (strstr(error, "expected ") == NULL)
+            fail_msg("%s: %s", before[i], error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +326,7 @@ int main(void)
         cmocka_unit_test(no_message_asks_for_an_option_that_is_refused),
         cmocka_unit_test(goals_that_can_be_judged_are_accepted),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
+        cmocka_unit_test(long_values_leave_room_for_what_is_expected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
