@@ -54,7 +54,8 @@ struct client_find {
     uint64_t quiet_since_ns, n_seen;       /* last change of the number watched; and it */
     struct tally before;                   /* counts before the trial */
     uint64_t overflows_before;
-    struct trend trend;
+    struct trend trend;                           /* of the queries that are measured, ... */
+    struct trend trend_of_all;                    /* ... and with those of the start of the trial */
     struct trial_exceeding collected[SLO_MOST];   /* of the trial, in the intervals so far */
     struct batch_means shares[SLO_MOST];          /* that exceeded each limit, by interval, but
                                                      for the first ones, which lack losses */

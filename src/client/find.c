@@ -179,6 +179,26 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
     }
 }
 
+/* Of the whole run, those of the start of trials included. */
+static uint64_t n_queries(const struct client_find *f, size_t count)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < f->workers->n; i++)
+        for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++)
+            n += tally_query_count(&f->workers->all[i].figures.tally.queries[c], count);
+    return n;
+}
+
+static uint64_t n_in_flight(const struct client_find *f)
+{
+    const uint64_t n_ended = n_queries(f, TALLY_OF(answered)) + n_queries(f, TALLY_OF(timeout)) +
+                             n_queries(f, TALLY_OF(error)) + n_queries(f, TALLY_OF(cancelled));
+    const uint64_t n_sent = n_queries(f, TALLY_OF(sent));
+
+    return n_sent > n_ended ? n_sent - n_ended : 0; /* read one by one */
+}
+
 /* Queries, or connections opened for them: those wait for the server before they are sent. */
 static uint64_t n_under_way(const struct client_find *f)
 {
@@ -231,11 +251,17 @@ static void look_at_interval(struct client_find *f, uint64_t now_ns)
     end_lost_trial(f, now_ns);
 }
 
+static void look_at_queries(struct client_find *f, uint64_t elapsed_ns, uint64_t length_ns)
+{
+    trend_look(&f->trend, n_under_way(f), elapsed_ns, length_ns);
+    trend_look(&f->trend_of_all, n_in_flight(f), elapsed_ns, length_ns);
+}
+
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
     follow_timeouts(f, now_ns);
     if (now_ns >= f->measure_ns && now_ns < f->end_ns) {
-        trend_look(&f->trend, n_under_way(f), now_ns - f->measure_ns, f->end_ns - f->measure_ns);
+        look_at_queries(f, now_ns - f->measure_ns, f->end_ns - f->measure_ns);
         look_at_interval(f, now_ns);
     }
     if (now_ns < f->end_ns)

@@ -42,7 +42,7 @@ void client_find_trial_begin(struct client_find *f)
     f->overflows_before = overflows_so_far(f);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_reset(&f->recorded[m]);
-    f->trend = (struct trend){0};
+    f->trend = f->trend_of_all = (struct trend){0};
     memset(f->collected, 0, sizeof f->collected);
     memset(f->shares, 0, sizeof f->shares);
 }
@@ -175,6 +175,9 @@ static uint64_t planned_ns(const struct client_find *f)
     return f->order.step == SEARCH_RECOVER ? f->end_ns - f->measure_ns : f->order.duration_ns;
 }
 
+/* Answers that take long without any queue let the number of measured queries grow, too, since none
+ * is in flight at first.  With those of the start of the trial, an overload has at least 5/3 times
+ * as many at the start of the last quarter as at that of the second. */
 static bool has_grown(const struct client_find *f)
 {
     uint64_t early, late;
@@ -182,7 +185,10 @@ static bool has_grown(const struct client_find *f)
     if (!trend_least(&f->trend, &early, &late) || !verdict_has_grown(early, late))
         return false;
     trend_without_losses(&f->trend, client_find_trial_latest_ns(f), &early, &late);
-    return verdict_has_grown(early, late);
+    if (!verdict_has_grown(early, late))
+        return false;
+    return opens_connections(f) ||
+           (trend_least(&f->trend_of_all, &early, &late) && late > early + early / 2);
 }
 
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)

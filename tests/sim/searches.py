@@ -108,6 +108,14 @@ def lost_connections_are_no_growing_queue():
     check(not any(t["grew"] for t in r["search"]["trials"]), f"losses are taken for a growing queue: {r['search']['trials']}")
 
 
+def slow_answers_are_no_growing_queue():
+    """Each takes 0.9 s: 0.5 s after the start of a trial, half as many measured ones are in flight as later, but with those before
+    the start as many."""
+    code, r, said = search("latency_us=450000", 400, 800, "-c", "10", "--find", "rate", "--find-time", "100s")
+    check_end(code, r, said, 0, status="at-least", lower=800, upper=None)
+    check(not any(t["grew"] for t in r["search"]["trials"]), f"time is taken for a growing queue: {r['search']['trials']}")
+
+
 def a_queue_grows_before_anything_is_late():
     """The control: without a limit only the queue tells that 2,200 q/s are too much. One query in 200 is lost, too."""
     code, r, said = search("service_us=500 lost_permille=5", 1000, 4000, "-c", "20", "--find", "rate", "--slo", "lost<1%", "--find-time",
@@ -229,8 +237,8 @@ def check_steps(s):
 
 
 LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, steady_losses_are_no_chance, losses_are_no_growing_queue,
-        lost_connections_are_no_growing_queue, a_queue_grows_before_anything_is_late, out_of_time_the_bounds_so_far_are_confirmed,
-        a_recovery_ends_in_time, the_capacity_of_a_queue)
+        lost_connections_are_no_growing_queue, slow_answers_are_no_growing_queue, a_queue_grows_before_anything_is_late,
+        out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time, the_capacity_of_a_queue)
 
 for case in (nothing_fails, nothing_is_fast, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
              threads_keep_what_they_hold, *(() if "--ends" in sys.argv else LONG)):
