@@ -75,8 +75,9 @@ struct client_result {
     uint64_t connections_at_begin; /* requested before the load */
     /* At the end: fewer than requested if a connection schedule says so. */
     uint64_t connections_wanted;
-    uint64_t connections_live;      /* usable when the last query had its outcome */
-    uint64_t connections_half_open; /* at that time */
+    uint64_t connections_live_loaded; /* usable just before the load ended */
+    uint64_t connections_live;        /* usable when the last query had its outcome */
+    uint64_t connections_half_open;   /* at that time */
     /* At that time: at least their last 3 queries timed out, and nothing arrived since they were
      * sent. */
     uint64_t connections_deaf;

@@ -64,6 +64,14 @@ static void judge_search(const struct client_result *r, struct verdict_input *in
     in->has_growth = in->has_latency = false;
 }
 
+/* After the load, connections that fail are not replaced any more. */
+static uint64_t n_live(const struct client_config *config, const struct client_result *r)
+{
+    return config->reconnect && r->connections_live_loaded > r->connections_live
+               ? r->connections_live_loaded
+               : r->connections_live;
+}
+
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -78,7 +86,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
 
     *in = (struct verdict_input){
         .connections_wanted = r->connections_wanted,
-        .connections_live = churns ? r->connections_wanted : r->connections_live,
+        .connections_live = churns ? r->connections_wanted : n_live(&plan->config, r),
         .scheduled = tally_get(&q->scheduled),
         .unsent = tally_get(&q->unsent) - tally_get(&q->unconnected),
         .has_growth = r->has_growth,

@@ -128,10 +128,12 @@ static void look_at_search(struct client_run_state *r, uint64_t now_ns)
         r->end_ns = client_steer_end(&r->steer);
 }
 
-static void look_at_queries(struct client_run_state *r, uint64_t now_ns)
+static void look_at_load(struct client_run_state *r, uint64_t now_ns)
 {
     uint64_t elapsed_ns;
 
+    if (r->started && now_ns < r->end_ns && !r->result->interrupted)
+        r->result->connections_live_loaded = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
     if (!r->started || r->end_ns == PACER_NEVER || now_ns < r->measure_ns)
         return;
     elapsed_ns = now_ns - r->measure_ns;
@@ -155,7 +157,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
         look_at_first_window(r);
     else
         look_at_search(r, now_ns);
-    look_at_queries(r, now_ns);
+    look_at_load(r, now_ns);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)

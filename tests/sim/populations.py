@@ -120,6 +120,15 @@ def classes_have_their_own_intervals(directory):
         check(abs(scheduled - n * 2 / interval_s) <= 0.01 * n * 2 / interval_s + 1, f"queries of {name}: {scheduled}")
 
 
+def what_times_out_after_the_load_is_not_missed(directory):
+    """Connections that lose a query in the last second are closed after the load, when no others are opened."""
+    options = "-c", "10", "-r", "500", "-t", "4", "--timeout", "1", "--on-timeout", "close", "--prove", "no"
+    r, _ = run(directory, *options, "--reconnect", "--backoff", "1ms-10ms", world="lost_permille=100")
+    check(r["connections"]["live_at_end"] < 10 and r["reasons"] == [], f"reasons: {r['reasons']}, connections: {r['connections']}")
+    r, _ = run(directory, *options, world="lost_permille=100", expected=3)
+    check("connections-short" in r["reasons"], f"the control, where none is replaced: {r['reasons']}")
+
+
 def more_connections_are_no_growing_queue(directory):
     """An answer takes 0.4 s: with 200 connections 80 queries are in flight, with 400 twice as many."""
     r, _ = run(directory, "--conn-schedule", "2s:100-700", "-i", "600ms", "--loop", "closed", "--prove", "no", world="latency_us=200000")
@@ -138,5 +147,5 @@ def losses_are_no_growing_queue(directory):
 with tempfile.TemporaryDirectory() as d:
     for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, leave_time_for_queries, begin_with_none, replace_each_in_time,
                  arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals,
-                 more_connections_are_no_growing_queue, losses_are_no_growing_queue):
+                 what_times_out_after_the_load_is_not_missed, more_connections_are_no_growing_queue, losses_are_no_growing_queue):
         case(d)

@@ -98,6 +98,21 @@ static void what_is_missing_is_a_doubt(void **state)
     assert_doubts(m, 0);
 }
 
+static void what_fails_after_the_load_is_not_missed_if_connections_are_replaced(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    r->connections_live_loaded = r->connections_live;
+    r->connections_live--;
+    assert_doubts(m, 1u << VERDICT_CONNECTIONS_SHORT);
+    m->plan.config.reconnect = true;
+    assert_doubts(m, 0);
+    r->connections_live_loaded--;
+    assert_doubts(m, 1u << VERDICT_CONNECTIONS_SHORT);
+    m->plan.config.reconnect = false;
+}
+
 static void growth_is_a_doubt_if_it_was_measured(void **state)
 {
     struct made_up *m = *state;
@@ -325,6 +340,7 @@ int main(void)
         TEST(each_shortfall_of_the_result_is_a_doubt),
         TEST(each_count_of_what_went_wrong_is_a_doubt),
         TEST(what_is_missing_is_a_doubt),
+        TEST(what_fails_after_the_load_is_not_missed_if_connections_are_replaced),
         TEST(growth_is_a_doubt_if_it_was_measured),
         TEST(a_run_that_was_to_measure_and_measured_nothing_is_doubted),
         TEST(the_percentile_required_has_to_hold),
