@@ -5,6 +5,7 @@ Every message is accounted for."""
 import collections
 import select
 import socket
+import struct
 import threading
 
 from control_api import control_path, stats
@@ -129,12 +130,13 @@ def test_interrupted_listener_reads_to_the_end():
     check(r.json["push"]["measured"] > 100, "messages were measured")
 
 
+def message(sequence):
+    now_ns = time.monotonic_ns()
+    return pushserver.encode(512, sequence, now_ns, now_ns, 0, pushserver.clock_identity())
+
+
 def test_listener_reads_what_came_while_it_was_stopped():
     """The server sends its last message and closes in time, however late this is read."""
-    def message(sequence):
-        now_ns = time.monotonic_ns()
-        return pushserver.encode(512, sequence, now_ns, now_ns, 0, pushserver.clock_identity())
-
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(HANGS_S)
         client = Client("--protocol", "listen", "-t", "200ms", "--drain", 0, "--timeout", "1s", f"127.0.0.1:{listener.getsockname()[1]}")
@@ -275,6 +277,22 @@ def test_truncated_last_message_is_detected():
         _, p, did = check_faults("--cut", n_bytes, connections=3)
         check_equal((p["damaged"], p["lost"], did["cut"]), (3, 0, 3), f"cut after {n_bytes} bytes")
         check_equal(received(p), did["good"], "good ones")
+
+
+def test_message_cut_by_a_reset_is_damaged():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(HANGS_S)
+        client = Client("--protocol", "listen", "-t", "200ms", "--drain", 0, f"127.0.0.1:{listener.getsockname()[1]}")
+        with listener.accept()[0] as s:
+            s.settimeout(HANGS_S)
+            s.sendall(message(0))
+            check_equal(s.recv(16), b"+", "subscription")
+            s.sendall(message(1) + message(2)[:300])
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        r = client.wait()
+    p = r.json["push"]
+    check_equal(r.json["connections"]["outcomes"], {"receive/reset": 1}, "outcomes")
+    check_equal((received(p), p["damaged"], p["lost"]), (1, 1, 0), "received, damaged, lost")
 
 
 def test_clocks_of_two_hosts_are_compared_and_their_difference_is_shown():

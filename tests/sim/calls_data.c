@@ -124,7 +124,7 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     if (arrived_ns != NULL)
         *arrived_ns =
             n > 0 && !world_chance(UNSTAMPED_PERMILLE) ? tcp_at((uint32_t)i)->arrived_ns : 0;
-    if (n == 0)
+    if (n == 0 || n == -ECONNRESET)
         ledger_on_end((uint32_t)i);
     if (n > 0)
         world_trace_bytes(data, (size_t)n);

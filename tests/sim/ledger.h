@@ -36,7 +36,7 @@ void ledger_on_received(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_
 /* With TLS, what it has read last means this. */
 void ledger_on_plain(const uint8_t *data, size_t n_bytes);
 
-/* It has read the end of the stream. */
+/* It has read the end of the stream, or its reset. */
 void ledger_on_end(uint32_t i);
 
 /* CLOCK_MONOTONIC told the running fiber this. */

@@ -43,6 +43,11 @@ MUTATIONS = {
         "hist_record_beyond(&t->figures->metrics[CLIENT_RESPONSE], n_lost + damaged);",
         "hist_record_beyond(&t->figures->metrics[CLIENT_RESPONSE], n_lost);",
     ),
+    "message_cut_by_a_reset_not_damaged": (
+        "src/client/worker/subscribe.c",
+        "outcome.reason == REASON_RESET && sub->partial != NULL)",
+        "outcome.reason == REASON_SELF && sub->partial != NULL)",
+    ),
     "end_of_messages_read_again_and_again": (
         "src/client/worker/subscribe.c",
         "    event_del(&c->event);\n    stop_awaiting(s, sub);",

@@ -65,8 +65,9 @@ void client_subscribe_usable(struct client_subscribe *s, struct client_conn *c);
 void client_subscribe_take(struct client_subscribe *s, struct client_conn *c, const uint8_t *data,
                            size_t n_bytes, uint64_t received_ns);
 
-/* The connection has ended: no longer waits for it. */
-void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c);
+/* The connection has ended: no longer waits for it.  A message cut by a reset is damaged. */
+void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c,
+                            struct outcome outcome);
 
 /* The schedule is over: keeps listening for the drain, then reads to the end, then the worker
  * enters DRAINED. */

@@ -116,7 +116,7 @@ void client_parts_follow_ends(struct client_parts *p)
 
     while ((c = client_conn_take_ended(&p->transport, &outcome)) != NULL) {
         if (p->transport.config->listens)
-            client_subscribe_ended(&p->subscribe, c);
+            client_subscribe_ended(&p->subscribe, c, outcome);
         client_connect_settled(&p->connect, c);
         client_turnover_ended(&p->turnover, c, outcome);
         if (p->transport.config->on_demand)

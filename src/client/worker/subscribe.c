@@ -320,9 +320,14 @@ static void take_closed(struct client_subscribe *s, struct client_conn *c)
     stop_awaiting(s, sub);
 }
 
-void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c)
+void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c,
+                            struct outcome outcome)
 {
-    stop_awaiting(s, subscriber(s, c));
+    struct client_subscriber *sub = subscriber(s, c);
+
+    if (outcome.phase == PHASE_RECEIVE && outcome.reason == REASON_RESET && sub->partial != NULL)
+        tally_add(&s->transport->figures->tally.push.damaged, 1);
+    stop_awaiting(s, sub);
 }
 
 /* Shuts down the sending side of all connections. */
