@@ -33,6 +33,9 @@ const struct metric *metrics_find(const struct metrics *m, const char *name);
  * or a name of METRICS_NAME_BYTES or more. */
 struct metric *metrics_get(struct metrics *m, const char *name);
 
+/* Why it has not added a name that is short enough: `full`, or "out of memory". */
+const char *metrics_shortage(const struct metrics *m, const char *full);
+
 /* Adds a result's statistics of a metric: count, extremes and moments, which are exact where those
  * from a log are not, and the unanswered, of which rows lack the queries never sent.  Existing
  * counts must be of the same values: returns 0, or -1 if their number, minimum or maximum differ.

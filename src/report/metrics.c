@@ -46,6 +46,11 @@ struct metric *metrics_get(struct metrics *m, const char *name)
     return metric;
 }
 
+const char *metrics_shortage(const struct metrics *m, const char *full)
+{
+    return m->n == METRICS_MOST ? full : "out of memory";
+}
+
 int metrics_learn(struct metric *metric, const struct latency *l)
 {
     struct hist *h = &metric->hist;

@@ -57,7 +57,7 @@ static int add_interval(struct recording *r, const struct lines *l, uint64_t sta
     char error[HLOG_ERROR_BYTES];
 
     if (metric == NULL)
-        return lines_refuse(l, "too many tags");
+        return lines_refuse(l, metrics_shortage(&r->metrics, "too many tags"));
     hist_reset(scratch);
     if (hlog_reader_histogram(interval, scratch, error) != 0)
         return lines_refuse(l, error);
@@ -235,7 +235,8 @@ static void add_statistics(void *arg, const char *name, const struct latency *l)
     }
     metric = metrics_get(&r->metrics, name);
     if (metric == NULL) {
-        learning->status = log_error("%s: too many metrics: cannot add %s", r->name, name);
+        learning->status = log_error("%s: %s: cannot add %s", r->name,
+                                     metrics_shortage(&r->metrics, "too many metrics"), name);
         return;
     }
     n = metric->hist.count;

@@ -163,6 +163,13 @@ static bool has_too_many(const char *text, size_t n_bytes)
     return n > RESULT_MOST_PARTS;
 }
 
+/* Why json-c returned nothing, without an error: at the end of its memory, too. */
+static const char *why_nothing(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == 'n' ? "null where an object is expected"
+                                                : "out of memory";
+}
+
 struct json_object *result_parse_any(const char *text, size_t n_bytes,
                                      char error[RESULT_ERROR_BYTES])
 {
@@ -184,7 +191,7 @@ struct json_object *result_parse_any(const char *text, size_t n_bytes,
     else if (found == NULL)
         (void)REFUSE("line %u: %s", line_of(text, end),
                      json_tokener_get_error(tokener) == json_tokener_success
-                         ? "null where an object is expected"
+                         ? why_nothing(text)
                          : json_tokener_error_desc(json_tokener_get_error(tokener)));
     else if (strspn(text + end, " \t\r\n") != n_bytes - end) {
         (void)REFUSE("line %u: unexpected text after the result", line_of(text, end));

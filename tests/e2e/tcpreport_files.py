@@ -54,6 +54,20 @@ def test_bad_files_get_one_line_with_their_name():
     check("have 0 values of response" in r.stderr, r.stderr)
 
 
+@plain_build_only
+def test_memory_that_runs_out_is_named():
+    """Under each limit with which tcpreport starts, but cannot show the run."""
+    directory, said = temp_directory(), []
+    runs_of(directory, ["-r", 100, "-t", 0.3])
+    for kib in range(4000, 40000, 500):
+        r = run_command(["sh", "-c", f'ulimit -v {kib}; exec "$@"', "sh", TCPREPORT, "show", f"{directory}/0.json"])
+        if r.returncode == 0:
+            break
+        said += [line for line in r.stderr.splitlines() if line.startswith("tcpreport: ")]
+    check_equal(r.returncode, 0, f"exit code under the highest limit: {r.stderr}")
+    check(said and all("out of memory" in line for line in said), f"{said}")
+
+
 def test_files_edited_on_windows_are_read():
     """With a byte order mark, and CR LF at the end of each line."""
     before, after = (temp_directory() for _ in range(2))

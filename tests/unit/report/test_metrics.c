@@ -160,6 +160,22 @@ static void there_is_room_for_so_many(void **state)
     assert_null(metrics_get(&m, "a name of more than thirty-one characters"));
 }
 
+static void what_is_short_is_room_or_memory(void **state)
+{
+    struct metrics m = {0};
+    char name[METRICS_NAME_BYTES];
+
+    (void)state;
+    for (unsigned i = 0; i < METRICS_MOST; i++) {
+        assert_string_equal(metrics_shortage(&m, "too many"), "out of memory");
+        snprintf(name, sizeof name, "m%u", i);
+        assert_non_null(metrics_get(&m, name));
+    }
+    assert_null(metrics_get(&m, "another"));
+    assert_string_equal(metrics_shortage(&m, "too many"), "too many");
+    metrics_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +185,7 @@ int main(void)
         cmocka_unit_test(values_of_another_run_are_noticed),
         cmocka_unit_test(percentiles_without_counts_are_unknown),
         cmocka_unit_test(there_is_room_for_so_many),
+        cmocka_unit_test(what_is_short_is_room_or_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
