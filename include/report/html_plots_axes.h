@@ -20,8 +20,8 @@ void html_plots_x_range(FILE *script, double most);
 /* The same for a number of things, in thousands (k) and millions (M). */
 void html_plots_x_counts(FILE *script, double most);
 
-/* The same, upwards, from 0 to the mark above `most`; or to `least` (> 0) if that is not less,
- * since gnuplot warns of an empty range, also if it is [0:least<*]. */
+/* As html_plots_x_range(), upwards, from 0 to the mark above `most`; or to `least` (> 0) if that is
+ * not less, since gnuplot warns of an empty range, also if it is [0:least<*]. */
 void html_plots_y_range(FILE *script, double most, double least);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/html_plots_axes.h"
+#include "report/plot_marks.h"
 #include "report/plot_script.h"
 #include "report/result.h"
 #include "report/result_figures.h"
@@ -111,11 +112,11 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     fputs("$d << EOD\nNaN NaN NaN\n", out);
     for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
         print_trial(out, trial, &loads, &times);
-    fputs("EOD\nset logscale xy\nset format y '%.0s %cs'\nset format x '%.1s%c'\n", out);
+    fputs("EOD\nset logscale y\nset format y '%.0s %cs'\n", out);
     plot_script_bound(out, search, "lower", BOUND_STYLE, &loads);
     plot_script_bound(out, search, "upper", BOUND_STYLE, &loads);
     plot_script_reach(out, &loads, &times);
-    plot_script_extent(out, 'x', &loads);
+    plot_marks_loads(out, loads.low, loads.high);
     plot_script_extent(out, 'y', &times);
     fputs("plot $d using 1:2 smooth unique with lines lt 1 title 'p50', "
           "$d using 1:3 smooth unique with lines lt 2 title 'p99', " PLOT_SCRIPT_REACH "\n",
@@ -270,19 +271,36 @@ static void capacity_title(char title[CAPACITY_TITLE_BYTES], const struct json_o
              unit != NULL ? unit : "");
 }
 
+/* Of all capacities and bounds; at least 0. */
+static double highest_of(const struct json_object *sweep)
+{
+    static const char *const paths[] = {"search.capacity", "search.lower", "search.upper"};
+    const struct json_object *point;
+    double highest = 0, value;
+
+    for (size_t i = 0; (point = result_element(sweep, "points", i)) != NULL; i++)
+        for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+            if (result_double(point, paths[k], &value))
+                highest = fmax(highest, value);
+    return highest;
+}
+
 /* Error bars are thick lines, bounds without an answer thin ones with a dash between them: gnuplot
  * draws points by reference to its definitions, which are left out. */
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");
+    struct plot_extent values = {0};
     char title[CAPACITY_TITLE_BYTES];
 
     capacity_title(title, sweep);
     html_plots_head(out, "sweep", over != NULL ? over : "", title);
     fputs("$d << EOD\n", out);
-    plot_script_sweep(out, sweep, NULL);
-    fputs("EOD\nset logscale x\nset yrange [0:*]\nset format '%.1s%c'\n"
-          "set offsets graph 0.05, graph 0.05, graph 0.05, 0\n"
+    plot_script_sweep(out, sweep, &values);
+    fputs("EOD\nset format y '%.10g'\n", out);
+    plot_marks_loads(out, values.low, values.high);
+    html_plots_y_range(out, highest_of(sweep), 1e-6);
+    fputs("set offsets 0, 0, graph 0.05, 0\n"
           "plot $d using 1:2 with lines lt 1 notitle, "
           "$d using 1:3:(0):($4-$3) with vectors nohead lt 1 notitle, "
           "$d using ($1/1.02):7:($1*0.04):(0) with vectors nohead lt 1 notitle, "

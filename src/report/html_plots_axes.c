@@ -2,6 +2,7 @@
  * html_plots_axes: see report/html_plots_axes.h. */
 #include "report/html_plots_axes.h"
 
+#include "report/plot_marks.h"
 #include "report/plot_script.h"
 
 #include <math.h>
@@ -27,35 +28,25 @@ void html_plots_head(FILE *out, const char *name, const char *x, const char *y)
     fputc('\n', out);
 }
 
-/* Between two marks. */
-static double step_of(double most)
-{
-    const double decade = pow(10, floor(log10(most)));
-
-    return decade * (most / decade > 5 ? 2 : most / decade > 2 ? 1 : 0.5);
-}
-
 void html_plots_x_range(FILE *out, double most)
 {
-    fprintf(out, "set xrange [0:%.9g]\nset xtics %.9g\n", most, step_of(most));
+    fprintf(out, "set xrange [0:%.9g]\nset xtics %.9g\n", most, plot_marks_step(most));
 }
 
 void html_plots_x_counts(FILE *out, double most)
 {
-    const double step = fmax(step_of(most), 1);
-    const double unit = most < 1e3 ? 1 : most < 1e6 ? 1e3 : 1e6;
-    const char *name = most < 1e3 ? "" : most < 1e6 ? "k" : "M";
+    const double step = fmax(plot_marks_step(most), 1);
 
     fprintf(out, "set xrange [0:%.9g]\nset xtics ('0' 0", most);
     for (int i = 1; i * step <= most; i++)
-        fprintf(out, ", '%.9g%s' %.9g", i * step / unit, name, i * step);
+        plot_marks_print(out, i * step);
     fputs(")\n", out);
 }
 
 void html_plots_y_range(FILE *out, double most, double least)
 {
     if (most > least)
-        fprintf(out, "set yrange [0:*]\nset ytics %.9g\n", step_of(most));
+        fprintf(out, "set yrange [0:*]\nset ytics %.9g\n", plot_marks_step(most));
     else
-        fprintf(out, "set yrange [0:%.9g]\nset ytics %.9g\n", least, step_of(least));
+        fprintf(out, "set yrange [0:%.9g]\nset ytics %.9g\n", least, plot_marks_step(least));
 }

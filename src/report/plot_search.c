@@ -3,6 +3,7 @@
 #include "report/plot_search.h"
 
 #include "base/units.h"
+#include "report/plot_marks.h"
 #include "report/plot_script.h"
 #include "report/recordings.h"
 #include "report/result.h"
@@ -78,9 +79,9 @@ void plot_search_trials(FILE *out, const struct recordings *all, enum plot_form 
     }
     plot_script_reach(out, &loads, &times);
     plot_time_axis(out, form, "p99 of the response");
-    plot_script_extent(out, 'x', &loads);
     plot_script_extent(out, 'y', &times);
-    fputs("set format x '%.10g'\nset logscale x\nset xlabel ", out);
+    plot_marks_loads(out, loads.low, loads.high);
+    fputs("set xlabel ", out);
     plot_script_label(out, "load", unit);
     fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
           "plot $d0 using 1:2 with points lt 3 pt 7 title 'good', \\\n"

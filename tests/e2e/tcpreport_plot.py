@@ -100,7 +100,7 @@ def test_search_of_one_load_is_drawn():
                                           "reason": "time", "trials": [trial, trial]})
     r = report("plot", "--kind", "capacity", "-o", f"{directory}/trials.svg", f"{directory}/0.json")
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
-    check_picture(f"{directory}/trials.svg", (*PICTURES["capacity"], "1000", "10000", "1 ms"))
+    check_picture(f"{directory}/trials.svg", (*PICTURES["capacity"], "1.9k", "2.2k", "1 ms"))
     r = report("html", "-o", f"{directory}/page.html", f"{directory}/0.json")
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
 

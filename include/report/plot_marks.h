@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * plot_marks: where the axes of pictures have their marks.  Pure except for the stream. */
+#ifndef TCPSCALER_REPORT_PLOT_MARKS_H
+#define TCPSCALER_REPORT_PLOT_MARKS_H
+
+#include <stdio.h>
+
+/* Between the marks of an axis from 0 to `most` (> 0), of which there are at most 6. */
+double plot_marks_step(double most);
+
+/* Prints ", 'NUMBER' POSITION" for a mark, in thousands (k) and millions (M). */
+void plot_marks_print(FILE *script, double number);
+
+/* A logarithmic axis x of numbers from `low` to `high`, with at most 8 marks if they are within
+ * reason; a range that begins at 0 is left to gnuplot. */
+void plot_marks_loads(FILE *script, double low, double high);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * test_plot_marks: every range has marks, and none too many. */
+#include "report/plot_marks.h"
+
+#include "print_steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Also of loads that differ by a few percent, far less than a decade. */
+static void axis_of_loads_has_marks(void **state)
+{
+    static const struct {
+        double low, high;
+        const char *marks;
+    } cases[] = {
+        {9600, 10400, "'' 4363.63636, '9k' 9000, '10k' 10000, '11k' 11000)"},
+        {1, 1, "'' 0.454545455, '0.95' 0.95, '1' 1, '1.05' 1.05, '1.1' 1.1)"},
+        {2000, 6000, "'' 909.090909, '2k' 2000, '3k' 3000, '4k' 4000, '5k' 5000, '6k' 6000)"},
+        {1000, 4000, "'' 454.545455, '1k' 1000, '2k' 2000, '3k' 3000, '4k' 4000)"},
+        {1, 10, "'' 0.454545455, '1' 1, '2' 2, '5' 5, '10' 10)"},
+        {900, 1000000, "'' 409.090909, '1k' 1000, '10k' 10000, '100k' 100000, '1M' 1000000)"},
+        {0, 10, "set logscale x\n"},
+        {1, 1e308, "set logscale x\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+
+        plot_marks_loads(print_open(), cases[i].low, cases[i].high);
+        text = print_close();
+        assert_has(text, cases[i].marks);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(axis_of_loads_has_marks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
