@@ -185,7 +185,7 @@ static void print_queries(struct html_report *r, const struct metric_table *t, b
             "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
             "unknown.",
             end, end);
-    fputs(t->holds != NULL ? " holds: the figure is the server's, not this host's.</p>\n"
+    fputs(t->holds != NULL ? " holds: the response time is the server's, not this host's.</p>\n"
                            : "</p>\n",
           r->out);
 }

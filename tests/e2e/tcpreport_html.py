@@ -291,6 +291,7 @@ def test_how_far_the_response_times_hold_is_said():
         change(run, valid_to=valid_to, holds={"p50": valid_to not in ("none", None), "max": of_max})
         header = Page(page_of(run)).texts("header")[0]
         check(words in header, f"{words!r} in {header}")
+    check("holds: the response time is the server's, not this host's." in Page(page_of(run)).text(), "what holds")
 
 
 def test_connections_on_demand_are_those_requested():
