@@ -222,6 +222,18 @@ def test_another_code_of_merge_is_no_report():
         testbed.check_states(before, "all hosts")
 
 
+def test_hosts_are_reverted_if_the_controller_cannot_store_the_results():
+    with Testbed(2) as testbed:
+        before, directory = testbed.states(), temp_directory()
+        write_program(f"{directory}/mkdir", '#!/bin/sh\ncase $* in */results/2*) echo full >&2; exit 1 ;; esac\nexec /bin/mkdir "$@"\n')
+        testbed.use_ansible(directory)
+        r = a_run(testbed, duration=1).wait()
+        check_equal(r.code, 2, f"exit code: {r.out}")
+        for host in testbed.hosts:
+            check(f"{host} failed while measuring: Check the directory of results: full\n" in r.out, f"{host}: {r.out}")
+        testbed.check_states(before, "all hosts")
+
+
 def signal_program(testbed, host, name):
     testbed.call("in", host, "sh", "-c", f"kill -{name} $(cat {REMOTE}/pid)")
 

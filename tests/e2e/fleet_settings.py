@@ -76,7 +76,8 @@ def test_impossible_settings_are_refused_before_any_host_is_touched():
             ({"duration": "10m"}, "expected numbers of seconds without units"),
             ({"fetch_also": ["rows.csv", "connections.csv"]}, "expected a different extension for each file"),
             ({"tcpreport": "/nowhere/tcpreport"}, "/nowhere/tcpreport: not found"),
-            ({"tcpreport": of_another_architecture()}, "Exec format error")):
+            ({"tcpreport": of_another_architecture()}, "Exec format error"),
+            ({"results": "/proc/results"}, "set results to a directory that you can write to, not /proc/results: mkdir: ")):
         r = testbed.run(**{**SMALL, **settings})
         check_equal(r.code, 2, f"exit code: {r.out}")
         check(line in " ".join(r.out.split()), f"{line} in {r.out}")  # Ansible folds lines
