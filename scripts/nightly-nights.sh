@@ -12,13 +12,13 @@ nights() {
 # Previous reference nights, newest first.  Read all of it: under systemd SIGPIPE is ignored, and echo would complain.
 references() {
     nights | sort -r | while IFS= read -r before; do
-        [ ! -e "$before/reference" ] || echo "$before"
+        [ ! -e "$before/reference" ] || printf '%s\n' "$before"
     done
 }
 
 references_of_series() {
     references | while IFS= read -r before; do
-        ! cmp -s "$before/fingerprint" "$night/fingerprint" || echo "$before"
+        ! cmp -s "$before/fingerprint" "$night/fingerprint" || printf '%s\n' "$before"
     done
 }
 
@@ -105,7 +105,7 @@ compare() {
     IFS='
 '
     # shellcheck disable=SC2046,SC2086 # split at the ends of lines
-    set -- "$2" $1 -- $(echo "$night" | results_of run)
+    set -- "$2" $1 -- $(printf '%s\n' "$night" | results_of run)
     IFS=$old_ifs
     code=0
     in_time "$tcpreport" compare --json "$night/verdict.json" --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
@@ -119,7 +119,7 @@ compare() {
 
 # Both have read the same settings on the same host: --force allows for defaults that differ.
 judge_by_reference() {
-    compare "$(echo "$night" | results_of reference)" --force
+    compare "$(printf '%s\n' "$night" | results_of reference)" --force
     conclude "$code" "$verdict" compare.txt
 }
 

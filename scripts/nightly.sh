@@ -46,7 +46,7 @@ END
 }
 
 die() {
-    echo "$program: $*" >&2
+    printf '%s\n' "$program: $*" >&2
     exit 3
 }
 
@@ -144,7 +144,7 @@ write_page() {
 
 # summarize VERDICT [FILE]: prints the summary, with the details in FILE.
 summarize() {
-    echo "$1"
+    printf '%s\n' "$1"
     for part in repeated.txt ${2:+"$2"}; do
         [ ! -s "$night/$part" ] || grep -vxF -- "$1" "$night/$part" || true
     done
@@ -240,7 +240,7 @@ valid_run() {
     until try_run "$night/$1" || is_valid_reference "$1"; do
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
         why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
-        echo "$1, try $try: $why" >>"$night/repeated.txt" || true # as on a full disk
+        printf '%s\n' "$1, try $try: $why" >>"$night/repeated.txt" || true # as on a full disk
         conclude_by_goals "$1"
         what='was not VALID' because=''
         ! was_refused "$1" || what='was refused' because=': nothing listens at the target'

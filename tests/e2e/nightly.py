@@ -169,6 +169,20 @@ def test_nights_behind_a_symlink_are_found():
         nights.run(2, verdict)
 
 
+def test_names_and_messages_may_have_backslashes():
+    nights = Nights(results=r"b\name")
+    nights.results = nights.file(r"b\name")
+    for day, verdict in ((1, "INCONCLUSIVE: first night"), (2, "INCONCLUSIVE: 1 of 7 reference nights")):
+        nights.day(day)
+        nights.queue(*valid_runs(2, day))
+        nights.run(2, verdict)
+    nights.configure(results=r"b\name", server="bin/server")
+    write(f"{nights.bin}/server", "#!/bin/sh\necho 'no file C:\\\\new' >&2\nexit 1\n")
+    nights.day(3)
+    _, err = nights.run(2)
+    check(err.startswith("INCONCLUSIVE: the server exited: no file C:\\new\n"), err)
+
+
 def test_an_old_night_that_cannot_be_removed_stops_nothing():
     nights = Nights(history=1, keep=2)
     write(f"{nights.bin}/rm", "#!/bin/sh\n[ \"$1\" != -rf ] || { echo 'rm: not permitted' >&2; exit 1; }\nexec /bin/rm \"$@\"\n")
