@@ -45,12 +45,12 @@ refused=0
 . "$parts/setup-nic.sh"
 
 die() {
-    echo "$program: $*" >&2
+    printf '%s\n' "$program: $*" >&2
     exit 2
 }
 
 note() {
-    echo "$program: $*" >&2
+    printf '%s\n' "$program: $*" >&2
 }
 
 # --- modes ---

@@ -33,8 +33,10 @@ def add_neighbour(testbed):
 
 
 def test_parts_tune_separately_and_flags_can_be_off():
-    """Also the control of the test with tune=false: these parts do tune."""
+    """Also the control of the test with tune=false: these parts do tune. The user is of a domain, as winbind names it."""
     with Testbed(1) as testbed:
+        text = read_text(testbed.inventory)
+        write_text(testbed.inventory, text.replace("    ansible_user: root\n", "    ansible_user: root\n    owner: 'CORP\\nina@here:/fleet'\n"))
         before, kernel = testbed.states(), testbed.kernel_states()
         add_neighbour(testbed)
         check_parts_one_by_one(testbed, kernel)

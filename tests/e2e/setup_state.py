@@ -12,10 +12,10 @@ def test_changes_of_another_owner_are_not_undone():
         common = ("--connections", "1000", "--state", state)
         script(namespace, SERVER, "--apply", *common, "--owner", "us")
         applied = everything(namespace)
-        for who in ((), ("--owner", "them")):
+        for who in ((), ("--owner", r"CORP\nina")):
             for what in ("--apply", "--revert"):
                 r = script(namespace, SERVER, what, *common, *who, code=3)
-                check("tuned by 'us'" in r.stderr, r.stderr)
+                check(f"tuned by 'us', not by '{who[-1] if who else ''}'" in r.stderr, r.stderr)
                 check_same(everything(namespace), applied, f"after {what} {who}")
         script(namespace, SERVER, "--check", *common)
         script(namespace, SERVER, "--revert", *common, "--owner", "us")
