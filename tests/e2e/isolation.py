@@ -24,13 +24,14 @@ def enter_own_network():
 
 def end_as(process):
     """Waits for the child and ends with its exit status; forwards SIGTERM to it, also one that is blocked so far."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the child as well
+    accept(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from now on: a terminal sends it to the child as well
 
     def hand_on(number, _):
         with contextlib.suppress(ProcessLookupError):  # it may just have ended
             os.kill(process, number)
     signal.signal(signal.SIGTERM, hand_on)
-    accept_sigterm()
+    accept(signal.SIGTERM)
     while True:
         pid, status = os.wait()  # also orphans, if this is the first process of a namespace
         if pid == process:
@@ -38,8 +39,8 @@ def end_as(process):
             os._exit(code if code >= 0 else 128 - code)
 
 
-def accept_sigterm():
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+def accept(*signals):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
 
 
 def enter_own_processes():
@@ -49,8 +50,9 @@ def enter_own_processes():
     if libc.unshare(CLONE_NEWPID | CLONE_NEWNS) != 0:
         return
     sys.stdout.flush()
-    # until it has a handler, the first process of a namespace loses a SIGTERM that is not blocked, see pid_namespaces(7)
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    # Until it has a handler, the first process of a namespace loses a SIGTERM that is not blocked, see pid_namespaces(7), and Python
+    # ignores a KeyboardInterrupt in what modules do after a fork.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
     alive, held = os.pipe()
     first = os.fork()
     if first > 0:
@@ -68,4 +70,4 @@ def enter_own_processes():
     test = os.fork()
     if test > 0:
         end_as(test)
-    accept_sigterm()
+    accept(signal.SIGINT, signal.SIGTERM)

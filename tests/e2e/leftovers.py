@@ -72,36 +72,42 @@ def test_terminated_test_file_leaves_nothing_behind():
     check_killed(lambda runner: os.kill(file_of_tests(runner), signal.SIGTERM))
 
 
-FILE_TERMINATED_EARLY = f"""
+FILE_ENDED_EARLY = f"""
 import os
 import signal
 import sys
 sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
 import isolation
 
-fork, n_forks = os.fork, 0
+number, moment, last = signal.Signals[sys.argv[1]], sys.argv[2], int(sys.argv[3])
+n_forks = 0
 
-def fork_late():
+def count():
     global n_forks
     n_forks += 1
-    if n_forks == int(sys.argv[1]):
-        os.kill(os.getpid(), signal.SIGTERM)
-    return fork()
 
-os.fork = fork_late
+def end():
+    if n_forks == last:
+        os.kill(os.getpid(), number)
+
+os.register_at_fork(**{{moment: end}})
+os.register_at_fork(before=count)  # runs first
 isolation.enter_own_processes()
 sys.exit(100)
 """
 
 
-def test_file_terminated_while_it_starts_ends():
+def test_file_ended_while_it_starts_ends():
     need_root()
     path = temp_path("tests.py")
-    write_text(path, FILE_TERMINATED_EARLY)
-    for nth_fork in 2, 1:
-        check_equal(run_command([sys.executable, path, str(nth_fork)]).returncode, 128 + signal.SIGTERM,
-                    f"exit code, SIGTERM before fork {nth_fork}")
-    check_equal(run_command([sys.executable, path, "0"]).returncode, 100, "exit code of the control")
+    write_text(path, FILE_ENDED_EARLY)
+    for number in signal.SIGTERM, signal.SIGINT:
+        for moment in "before", "after_in_child":
+            for nth_fork, code in (2, 128 + number), (1, 128 + number), (0, 100):  # 0: the control
+                r = run_command([sys.executable, path, number.name, moment, str(nth_fork)],
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                as_in_a_shell = r.returncode if r.returncode >= 0 else 128 - r.returncode
+                check_equal(as_in_a_shell, code, f"exit code, {number.name} {moment} fork {nth_fork}: {r.stderr}")
 
 
 # --- tests/stall ---
