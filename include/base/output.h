@@ -72,6 +72,10 @@ int output_close(struct output *o);
 /* Closes a document, as if it were incomplete. */
 void output_abandon(struct output *o);
 
+/* Closes an output to which nothing has been written, as if it had not been opened: removes the
+ * file if that has created it.  No-op if not open. */
+void output_withdraw(struct output *o);
+
 /* Flushes stdout.  Returns 0 if all of it was written, or -1 after a line on stderr. */
 int output_flush_stdout(void);
 

@@ -19,6 +19,7 @@ struct output {
     bool is_incomplete; /* lines were lost before output_reopen(), which said so */
     bool said_lost;     /* output_say_lost() has */
     bool is_document;
+    bool is_new;                     /* did not exist before it was opened */
     struct replacement *replacement; /* NULL: written in place */
     struct backlog backlog;          /* put, but not yet written */
 };

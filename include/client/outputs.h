@@ -45,4 +45,8 @@ void client_outputs_reopen(struct client_outputs *out, struct rows *rows);
 /* Closes all but the page.  Returns 0, or nonzero if an output is incomplete. */
 int client_outputs_close(struct client_outputs *out);
 
+/* Closes those still open, of a run that was refused: files that did not exist do not exist again.
+ */
+void client_outputs_withdraw(struct client_outputs *out);
+
 #endif

@@ -113,9 +113,9 @@ static int open_stdout(void)
     return -1;
 }
 
-static int open_now(const struct output *o)
+static int open_now(const struct output *o, int flags)
 {
-    return open(o->name, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0666);
+    return open(o->name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | flags, 0666);
 }
 
 /* Returns a descriptor, or -1 with errno; EINTR: the program shall end. */
@@ -125,21 +125,25 @@ static int await_reader(const struct output *o)
     int fd;
 
     log_error("--%s: waiting for a reader of '%s'", o->option, o->name);
-    while ((fd = open_now(o)) < 0 && errno == ENXIO && !shutdown_was_requested())
+    while ((fd = open_now(o, 0)) < 0 && errno == ENXIO && !shutdown_was_requested())
         nanosleep(&wait, NULL);
     if (fd < 0 && errno == ENXIO)
         errno = EINTR;
     return fd;
 }
 
-static int open_file(const struct output *o)
+static int open_file(struct output *o)
 {
     struct stat status;
-    const int fd = open_now(o);
-    const bool lacks_reader =
-        fd < 0 && errno == ENXIO && stat(o->name, &status) == 0 && S_ISFIFO(status.st_mode);
+    int fd = open_now(o, 0);
 
-    return lacks_reader ? await_reader(o) : fd;
+    if (fd < 0 && errno == ENOENT) {
+        fd = open_now(o, O_CREAT);
+        o->is_new = fd >= 0;
+    }
+    if (fd < 0 && errno == ENXIO && stat(o->name, &status) == 0 && S_ISFIFO(status.st_mode))
+        return await_reader(o);
+    return fd;
 }
 
 /* Returns 0, or the errno of close(2). */
@@ -160,6 +164,16 @@ static int release(struct output *o)
     return error;
 }
 
+/* Removes the file if it is new and still empty; not a link to it. */
+static void remove_new(const struct output *o)
+{
+    struct stat own, named;
+
+    if (o->is_new && fstat(o->fd, &own) == 0 && own.st_size == 0 && lstat(o->name, &named) == 0 &&
+        own.st_dev == named.st_dev && own.st_ino == named.st_ino)
+        (void)unlink(o->name);
+}
+
 static int open_output(struct output *o)
 {
     if (o->name == NULL)
@@ -178,6 +192,7 @@ static int open_output(struct output *o)
             return 0;
         log_error("out of memory");
     }
+    remove_new(o);
     (void)release(o);
     return -1;
 }
@@ -347,6 +362,14 @@ void output_abandon(struct output *o)
         return;
     __fpurge(o->stream);
     discard(o);
+    (void)release(o);
+}
+
+void output_withdraw(struct output *o)
+{
+    if (o->stream == NULL)
+        return;
+    remove_new(o);
     (void)release(o);
 }
 

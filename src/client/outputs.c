@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALL_OF(out)                                                                                \
+    {                                                                                              \
+        &(out)->json, &(out)->rows, &(out)->hlog, &(out)->hgrm, &(out)->connections,               \
+            &(out)->trials, &(out)->sweep, &(out)->page                                            \
+    }
+
 static int open_rows(struct output *o, const struct client_opts *opts)
 {
     if (!opts->raw)
@@ -44,8 +50,7 @@ int client_outputs_open(struct client_outputs *out, const struct client_opts *o)
 
 int client_outputs_begin(struct client_outputs *out)
 {
-    struct output *const all[] = {&out->json,        &out->rows,   &out->hlog,  &out->hgrm,
-                                  &out->connections, &out->trials, &out->sweep, &out->page};
+    struct output *const all[] = ALL_OF(out);
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (output_begin(all[i]) != 0)
@@ -103,4 +108,12 @@ int client_outputs_close(struct client_outputs *out)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         failed |= output_close(all[i]);
     return failed;
+}
+
+void client_outputs_withdraw(struct client_outputs *out)
+{
+    struct output *const all[] = ALL_OF(out);
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        output_withdraw(all[i]);
 }

@@ -346,6 +346,7 @@ int client_session_run(struct client_session *s)
 void client_session_free(struct client_session *s)
 {
     control_socket_close(&s->control);
+    client_outputs_withdraw(&s->outputs);
     watch_thread_free(&s->watch);
     client_page_free(&s->page);
     client_plan_free(&s->plan);

@@ -44,13 +44,20 @@ static int open_json(struct server *s)
     return output_open_document(&s->json, "json", s->opts.json) != 0 ? -1 : output_begin(&s->json);
 }
 
-static int open_connections(struct server *s)
+static int open_outputs(struct server *s)
 {
-    if (s->opts.connections_out == NULL)
-        return 0;
-    if (output_open_log(&s->connections, "connections-out", s->opts.connections_out) != 0 ||
-        output_begin(&s->connections) != 0)
+    return output_open_document(&s->json, "json", s->opts.json) != 0
+               ? -1
+               : output_open_log(&s->connections, "connections-out", s->opts.connections_out);
+}
+
+/* Once nothing is left that could refuse to start. */
+static int begin_outputs(struct server *s)
+{
+    if (output_begin(&s->json) != 0 || output_begin(&s->connections) != 0)
         return -1;
+    if (s->connections.stream == NULL)
+        return 0;
     if (server_listing_begin(&s->connections) != 0)
         return log_error("out of memory");
     s->plan.config.listing = &s->listing;
@@ -149,7 +156,7 @@ static int begin(struct server *s)
     if (check_plan(s) != 0 || server_plan_limit_sources(&s->plan, &s->opts) != 0 ||
         open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
         return -1;
-    return open_json(s) != 0 || open_connections(s) != 0 ? -1 : open_control(s);
+    return open_outputs(s) != 0 || open_control(s) != 0 ? -1 : begin_outputs(s);
 }
 
 static void watch_memory(struct server *s)
@@ -303,6 +310,8 @@ int server_session_run(struct server *s)
 void server_session_free(struct server *s)
 {
     control_socket_close(&s->control_socket);
+    output_withdraw(&s->json);
+    output_withdraw(&s->connections);
     if (s->base != NULL)
         event_base_free(s->base);
     memory_watch_end(&s->memory);

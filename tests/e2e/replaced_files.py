@@ -16,9 +16,30 @@ def test_a_refused_run_keeps_the_old_files():
             check_equal((r.code, len(r.err.splitlines())), (2, 1), r.err)
             for path in paths.values():
                 check_equal(read_text(path), "old", f"{path} with {refused}")
+                os.unlink(path)
+            r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, *refused, "127.0.0.1")
+            check_equal(r.code, 2, r.err)
+            for path in paths.values():
+                check(not os.path.lexists(path), f"{path} with {refused} is new")
         r = run_client("-p", server.port, "-c", 1, "-t", 0.1, *outputs, "127.0.0.1")
     for path in paths.values():  # the control
         check(not read_text(path).startswith("old"), f"{path} of a run")
+
+
+def test_a_server_that_does_not_start_keeps_the_old_files():
+    paths = {option: temp_path(f"old.{option[2:]}") for option in ("--json", "--connections-out")}
+    outputs = [word for pair in paths.items() for word in pair]
+    with Server() as server:
+        for content in ("old", None):
+            for path in paths.values():
+                if content:
+                    write_text(path, content)
+            r = run_command([TCPSERVER, *outputs, "--control", f"127.0.0.1:{server.port}", "0"])
+            check_equal((r.returncode, len(r.stderr.splitlines())), (2, 1), r.stderr)
+            for path in paths.values():
+                check_equal(read_text(path) if os.path.lexists(path) else None, content, path)
+                if content:
+                    os.unlink(path)
 
 
 def test_a_result_that_does_not_fit_keeps_the_old_one():

@@ -66,6 +66,56 @@ static void a_document_is_the_old_one_until_the_new_one_is_complete(void **state
     assert_content(a, "newest");
 }
 
+static void what_is_withdrawn_is_as_it_was(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES], b[PATH_BYTES];
+
+    (void)state;
+    unlink(path_of(a, "a"));
+    unlink(path_of(b, "b"));
+    assert_int_equal(output_open_log(&o, "hlog", a), 0);
+    assert_int_equal(access(a, F_OK), 0);
+    output_withdraw(&o);
+    assert_int_equal(access(a, F_OK), -1);
+    output_withdraw(&o);
+    put(a, "");
+    assert_int_equal(output_open_log(&o, "hlog", a), 0);
+    output_withdraw(&o);
+    assert_content(a, ""); /* not by this */
+    unlink(a);
+    assert_int_equal(output_open_log(&o, "hlog", a), 0);
+    output_put(&o, strdup("1"), 1);
+    output_withdraw(&o);
+    assert_content(a, "1");
+    put(a, "old");
+    assert_int_equal(output_open_document(&o, "json", a), 0);
+    output_withdraw(&o);
+    assert_content(a, "old");
+    unlink(a);
+    assert_int_equal(symlink(b, a), 0);
+    assert_int_equal(output_open_log(&o, "hlog", a), 0);
+    output_withdraw(&o);
+    assert_int_equal(access(a, F_OK), 0); /* the link, and an empty file */
+    unlink(a);
+    unlink(b);
+}
+
+static void an_output_that_conflicts_leaves_no_file(void **state)
+{
+    struct output json, rows;
+    char a[PATH_BYTES], temporary[PATH_BYTES];
+
+    (void)state;
+    put(path_of(a, "a"), "old");
+    path_of(temporary, "a.tmp");
+    assert_int_equal(output_open_document(&json, "json", a), 0);
+    assert_int_equal(output_open_log(&rows, "output", temporary), -1);
+    assert_int_equal(access(temporary, F_OK), -1);
+    output_withdraw(&json);
+    assert_content(a, "old");
+}
+
 static void a_document_without_text_is_not_written(void **state)
 {
     struct output o;
@@ -285,6 +335,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_keeps_its_content_until_it_begins),
         cmocka_unit_test(a_document_is_the_old_one_until_the_new_one_is_complete),
+        cmocka_unit_test(what_is_withdrawn_is_as_it_was),
+        cmocka_unit_test(an_output_that_conflicts_leaves_no_file),
         cmocka_unit_test(a_document_without_text_is_not_written),
         cmocka_unit_test(one_file_is_one_output_whatever_its_names),
         cmocka_unit_test(a_file_that_does_not_exist_is_one_output_too),
