@@ -313,6 +313,42 @@ static void an_error_of_libevent_is_always_written(void **state)
     assert_null(strstr(second, "not shown"));
 }
 
+static void ignore(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+/* Seconds from a time of day until a timer of an absolute time expires. */
+static double wait_s(struct event *timer, uint64_t at_ns, uint64_t now_ns,
+                     const struct timeval *begin)
+{
+    struct timeval end, wait;
+
+    worker_add_timer_at(timer, at_ns, now_ns);
+    assert_true(event_pending(timer, EV_TIMEOUT, &end));
+    evutil_timersub(&end, begin, &wait);
+    return (double)wait.tv_sec + (double)wait.tv_usec / 1e6;
+}
+
+static void a_timer_expires_at_its_time_or_at_once_if_that_has_passed(void **state)
+{
+    static const uint64_t hour_ns = 3600 * UINT64_C(1000000000);
+    struct event_base *base = event_base_new();
+    struct timeval begin;
+    struct event timer;
+
+    (void)state;
+    assert_non_null(base);
+    evutil_gettimeofday(&begin, NULL);
+    evtimer_assign(&timer, base, ignore, NULL);
+    assert_in_range(wait_s(&timer, 5 * hour_ns, 2 * hour_ns, &begin) / 60, 3 * 60 - 1, 3 * 60 + 30);
+    assert_in_range(wait_s(&timer, 2 * hour_ns, 5 * hour_ns, &begin) / 60 + 1, 0, 1 + 30);
+    event_del(&timer);
+    event_base_free(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
         cmocka_unit_test(a_thread_is_named_without_a_descriptor),
         cmocka_unit_test(each_turn_begins_with_what_is_due),
+        cmocka_unit_test(a_timer_expires_at_its_time_or_at_once_if_that_has_passed),
         cmocka_unit_test(a_warning_of_libevent_is_written_once),
         cmocka_unit_test(an_error_of_libevent_is_always_written),
     };
