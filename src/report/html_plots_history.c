@@ -16,21 +16,57 @@ enum { HEAT_LEAST_ALPHA = 40, ALPHA_MOST = 255 };
 
 /* --- heat map --- */
 
-/* An image has a linear axis, so that its logarithm is drawn: decades above 1 s. */
-static void print_decades(FILE *out, unsigned first_row, unsigned end_rows)
+/* Prints the mark of digit * 10^decade ns, if that is on the axis.  Returns how many it is. */
+static unsigned print_mark(FILE *out, int digit, int decade, double low, double high)
 {
-    static const char *const decades[] = {"1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
-                                          "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
-                                          "10 s",   "100 s", "1000 s"};
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    const int unit = decade < 9 ? decade / 3 : 3;
+    const double at = log10(digit) + decade - 9;
+
+    if (at < low - 1e-9 || at > high + 1e-9)
+        return 0;
+    if (out != NULL)
+        fprintf(out, ", '%g %s' %.9g", digit * pow(10, decade - 3 * unit), units[unit], at);
+    return 1;
+}
+
+/* At each decade; if that is one at most, at 2 and 5, too.  Returns their number.  out NULL: only
+ * counts. */
+static unsigned print_marks(FILE *out, double low, double high)
+{
+    enum { DECADES = HISTORY_ROWS / HISTORY_ROWS_PER_DECADE };
+    const bool is_short = floor(high) - ceil(low) < 1;
+    unsigned n = 0;
+
+    for (int decade = 0; decade <= DECADES; decade++) {
+        n += print_mark(out, 1, decade, low, high);
+        n += is_short ? print_mark(out, 2, decade, low, high) : 0;
+        n += is_short ? print_mark(out, 5, decade, low, high) : 0;
+    }
+    return n;
+}
+
+static void print_end(FILE *out, double at)
+{
+    char text[UNITS_TEXT_BYTES];
+    const uint64_t ns = (uint64_t)(pow(10, at) * UNITS_NS_PER_S + 0.5);
+
+    fprintf(out, ", '%s' %.9g", units_format_duration(text, ns), at);
+}
+
+/* An image has a linear axis, so that its logarithm is drawn: decades above 1 s. */
+static void print_times_axis(FILE *out, unsigned first_row, unsigned end_rows)
+{
     const double low = log10(history_row_s(first_row)), high = log10(history_row_s(end_rows));
 
-    fprintf(out, "set yrange [%.9g:%.9g]\nset ytics (", low, high);
-    for (int i = 0; i < (int)(sizeof decades / sizeof *decades); i++)
-        fprintf(out, "%s'%s' %d", i > 0 ? ", " : "", decades[i], i - 9);
-    /* a range below a decade may have no mark of its own */
-    if (floor(high) < low)
-        fprintf(out, ", '%.3g s' %.9g, '%.3g s' %.9g", history_row_s(first_row), low,
-                history_row_s(end_rows), high);
+    /* the first mark is not on the axis */
+    fprintf(out, "set yrange [%.9g:%.9g]\nset ytics ('' %.9g", low, high, low - 1);
+    if (print_marks(NULL, low, high) > 1) {
+        (void)print_marks(out, low, high);
+    } else {
+        print_end(out, low);
+        print_end(out, high);
+    }
     fputs(")\n", out);
 }
 
@@ -81,7 +117,7 @@ bool html_plots_has_heat_map(const struct history *h)
 void html_plots_heat_map(FILE *out, const struct history *h)
 {
     html_plots_head(out, "heat", "time since the start of the log, s", "response time");
-    print_decades(out, h->first_row, h->end_rows);
+    print_times_axis(out, h->first_row, h->end_rows);
     print_cells(out, h);
     fputs("$lines << EOD\n", out);
     for (size_t i = 0; i < h->n; i++)

@@ -72,6 +72,32 @@ static void cell_is_the_more_opaque_the_more_answers(void **state)
     free(text);
 }
 
+/* The times of a steady server may lie between two decades. */
+static void axis_of_times_has_marks(void **state)
+{
+    static const struct {
+        unsigned first_row, end_rows;
+        const char *marks;
+    } cases[] = {
+        {ROW - 2, ROW + 26, "'' -4.16666667, '1 ms' -3, '10 ms' -2, '100 ms' -1)\n"},
+        {ROW + 1, ROW + 14, "'' -3.91666667, '2 ms' -2.69897, '5 ms' -2.30103, '10 ms' -2)\n"},
+        {ROW + 3, ROW + 5, "'' -3.75, '1.78 ms' -2.75, '2.61 ms' -2.58333333)\n"},
+        {ROW + 1, ROW + 3, "'' -3.91666667, '1.21 ms' -2.91666667, '1.78 ms' -2.75)\n"},
+        {HISTORY_ROWS - 13, HISTORY_ROWS, "'1000 s' 3, '10000 s' 4)\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+
+        history.first_row = cases[i].first_row;
+        history.end_rows = cases[i].end_rows;
+        text = text_of_history(html_plots_heat_map);
+        assert_has(text, cases[i].marks);
+        free(text);
+    }
+}
+
 static void percentile_that_is_unknown_or_unanswered_is_a_gap(void **state)
 {
     char *text = text_of_history(html_plots_heat_map);
@@ -408,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(cell_is_the_more_opaque_the_more_answers, start),
+        cmocka_unit_test_setup(axis_of_times_has_marks, start),
         cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
         cmocka_unit_test_setup(rates_are_those_of_the_measurement, start),
