@@ -174,6 +174,10 @@ def test_recipes_agree_with_the_rows():
             out = run_example(script, server.port, directory, env=environment)
             with stall_may_spoil():
                 RECIPES[title](out, *rows_of(directory), directory)
+        hard = found["A service level as the exit code"].replace("p99<50ms", "p99<1us").replace("-t 3", "-t 1")
+        out = run_example(hard, server.port, directory, env=environment)
+        check(out.startswith("exit code "), f"the control: a goal that is not met: {out!r}")
+        check_goals(out, [], [], directory)
         # control: with fewer answers in the file the recipes see it
         path = os.path.join(directory, "rows.csv")
         with open(path) as f:
