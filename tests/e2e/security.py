@@ -185,7 +185,11 @@ def test_idle_peers_that_have_not_read_everything_are_reset():
     with Server("--threads", 1, "--idle-timeout", "1s", "--control", "unix:" + control) as server:
         stuffed, deaf, silent = connect(server), connect_deaf(server), connect(server)
         stuff(stuffed)
-        wait_for(lambda: json.loads(get(control, "/stats"))["active"] == 0, "the end of all")
+
+        def have_ended():
+            stats = json.loads(get(control, "/stats"))
+            return (stats["accepted"], stats["active"]) == (3, 0)
+        wait_for(have_ended, "the end of all")
         check_equal([end_of(s) for s in (stuffed, deaf, silent)], ["RST", "RST", "FIN"], "ends")
         server.stop()
 
