@@ -76,9 +76,9 @@ int srcplan_add_sources(struct srcplan *p, const char *list, char *error);
  * 1..65535.  An empty result is an error.  Otherwise as above. */
 int srcplan_add_ports(struct srcplan *p, const char *list, char *error);
 
-/* Takes ports out of the plan, whatever the order of the calls before (reserved or listening
- * ports).  Returns how many were in it. */
-uint32_t srcplan_exclude_port(struct srcplan *p, uint16_t port);
+/* Takes the ports from first to last out of the plan, whatever the order of the calls before
+ * (reserved or listening ports).  Returns how many were in it. */
+uint32_t srcplan_exclude_ports(struct srcplan *p, uint16_t first, uint16_t last);
 
 /* Addresses * ports; UINT64_MAX when no ports were given: the kernel chooses them. */
 uint64_t srcplan_capacity(const struct srcplan *p);

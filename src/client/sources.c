@@ -157,6 +157,11 @@ static int add_kernels_tuples(struct srcplan *p, const struct srcplan_address *r
                : 0;
 }
 
+static uint32_t exclude_port_of(struct srcplan *p, const struct sock_address *target)
+{
+    return srcplan_exclude_ports(p, sock_port(target), sock_port(target));
+}
+
 static void plan_fallback(struct client_config *c, const struct host_limits *host)
 {
     struct srcplan_tuple route;
@@ -172,9 +177,9 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
     process_limits_exclude_unusable_ports(&c->fallback);
     if (!c->may_meet_itself)
         return;
-    srcplan_exclude_port(&c->fallback, sock_port(&c->target));
+    (void)exclude_port_of(&c->fallback, &c->target);
     for (uint32_t k = 0; k < c->n_classes; k++)
-        srcplan_exclude_port(&c->fallback, sock_port(&c->classes[k].target));
+        (void)exclude_port_of(&c->fallback, &c->classes[k].target);
 }
 
 /* If the kernel selects, each destination has the whole port range, less the ports that it skips:
@@ -228,9 +233,9 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
 
     c->may_meet_itself = may_meet_itself(c);
     if (c->may_meet_itself && c->plan.ports != NULL) {
-        s->n_excluded_ports += srcplan_exclude_port(&c->plan, port);
+        s->n_excluded_ports += exclude_port_of(&c->plan, &c->target);
         for (uint32_t k = 0; k < c->n_classes; k++)
-            s->n_excluded_ports += srcplan_exclude_port(&c->plan, sock_port(&c->classes[k].target));
+            s->n_excluded_ports += exclude_port_of(&c->plan, &c->classes[k].target);
         if (c->plan.n_ports == 0)
             return log_error("--sport: invalid value '%u': expected ports other than that of %s",
                              port, target);

@@ -115,7 +115,7 @@ static void exclude(void *context, uint16_t port)
 {
     struct exclusion *e = context;
 
-    e->n += srcplan_exclude_port(e->plan, port);
+    e->n += srcplan_exclude_ports(e->plan, port, port);
 }
 
 /* "8080,9000-9100", of any length. */
@@ -129,8 +129,8 @@ static void exclude_reserved(struct exclusion *e)
         n = sscanf(item, "%u-%u", &first, &last);
         if (n == 1)
             last = first;
-        for (; n >= 1 && first <= last && first <= UINT16_MAX; first++)
-            exclude(e, (uint16_t)first);
+        if (n >= 1 && last <= UINT16_MAX)
+            e->n += srcplan_exclude_ports(e->plan, (uint16_t)first, (uint16_t)last);
     }
     free(line);
 }

@@ -47,17 +47,15 @@ static void add_to_address(struct srcplan_address *a, uint64_t n)
     }
 }
 
-uint32_t srcplan_exclude_port(struct srcplan *p, uint16_t port)
+uint32_t srcplan_exclude_ports(struct srcplan *p, uint16_t first, uint16_t last)
 {
-    uint32_t i = 0;
+    const uint32_t n_before = p->n_ports;
 
-    while (i < p->n_ports && p->ports[i] != port)
-        i++;
-    if (i == p->n_ports)
-        return 0;
-    p->n_ports--;
-    memmove(p->ports + i, p->ports + i + 1, (p->n_ports - i) * sizeof *p->ports);
-    return 1;
+    p->n_ports = 0;
+    for (uint32_t i = 0; i < n_before; i++)
+        if (p->ports[i] < first || p->ports[i] > last)
+            p->ports[p->n_ports++] = p->ports[i];
+    return n_before - p->n_ports;
 }
 
 static bool is_automatic(const struct srcplan *p)

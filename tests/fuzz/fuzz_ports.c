@@ -39,6 +39,7 @@ static void take_ports(const char *text)
 {
     char error[SRCPLAN_ERROR_BYTES] = "", *written;
     struct srcplan p, again;
+    uint16_t port;
 
     srcplan_init(&p);
     srcplan_init(&again);
@@ -52,9 +53,10 @@ static void take_ports(const char *text)
     written = write_out(p.ports, p.n_ports);
     REQUIRE(srcplan_add_ports(&again, written, error) == 0 && again.n_ports == p.n_ports);
     REQUIRE(memcmp(again.ports, p.ports, p.n_ports * sizeof *p.ports) == 0);
-    REQUIRE(srcplan_exclude_port(&p, again.ports[again.n_ports / 2]) == 1);
-    REQUIRE(srcplan_exclude_port(&p, again.ports[again.n_ports / 2]) == 0);
-    REQUIRE(p.n_ports == again.n_ports - 1);
+    port = again.ports[again.n_ports / 2];
+    REQUIRE(srcplan_exclude_ports(&p, port, port) == 1);
+    REQUIRE(srcplan_exclude_ports(&p, port, port) == 0);
+    REQUIRE(srcplan_exclude_ports(&p, 0, UINT16_MAX) == again.n_ports - 1 && p.n_ports == 0);
     free(written);
     srcplan_free(&p);
     srcplan_free(&again);

@@ -108,7 +108,7 @@ static void a_cursor_without_tuples_left_stays_at_its_end(void **state)
     assert_takes_it(&s);
     for (int i = 0; i < 3; i++)
         assert_takes_none(&s);
-    assert_int_equal(srcplan_exclude_port(&s.plan, 7), 1);
+    assert_int_equal(srcplan_exclude_ports(&s.plan, 7, 7), 1);
     s.spare = 0;
     srccursor_init(&s.cursor, &s.plan, 0, 1, &s.spare);
     assert_takes_none(&s);

@@ -23,16 +23,18 @@ static void an_excluded_port_leaves_the_plan_once(void **state)
 
     (void)state;
     fill_srcplan(&p, NULL, "65535,10-13");
-    assert_int_equal(srcplan_exclude_port(&p, 9), 0);
-    assert_int_equal(srcplan_exclude_port(&p, 11), 1);
-    assert_int_equal(srcplan_exclude_port(&p, 11), 0);
-    assert_int_equal(srcplan_exclude_port(&p, 65535), 1);
+    assert_int_equal(srcplan_exclude_ports(&p, 9, 9), 0);
+    assert_int_equal(srcplan_exclude_ports(&p, 11, 11), 1);
+    assert_int_equal(srcplan_exclude_ports(&p, 11, 11), 0);
     list_ports(&p, list);
-    assert_string_equal(list, "10 12 13");
-    assert_int_equal(srcplan_capacity(&p), 3);
+    assert_string_equal(list, "65535 10 12 13");
+    assert_int_equal(srcplan_exclude_ports(&p, 13, 65535), 2);
+    list_ports(&p, list);
+    assert_string_equal(list, "10 12");
+    assert_int_equal(srcplan_capacity(&p), 2);
     srcplan_free(&p);
     fill_srcplan(&p, "10.0.0.1", NULL);
-    assert_int_equal(srcplan_exclude_port(&p, 11), 0);
+    assert_int_equal(srcplan_exclude_ports(&p, 11, 11), 0);
     srcplan_free(&p);
 }
 
