@@ -93,6 +93,11 @@ end_processes() {
     client_pid='' server_pid=''
 }
 
+# Prints the last line of a file for a verdict, which may be a mail's subject: without control characters.
+last_line() {
+    tail -n 1 "$1" | LC_ALL=C tr '\t' ' ' | LC_ALL=C tr -d '\000-\037\177'
+}
+
 # Starts a fresh server, if one is configured; its output goes to a file.
 start_server() {
     [ -n "$run_server" ] || return 0
@@ -103,7 +108,7 @@ start_server() {
     server_pid=$!
     tenths=0
     until grep -qF -- "$server_ready" "$1"; do
-        kill -0 "$server_pid" 2>/dev/null || conclude 2 "INCONCLUSIVE: the server exited: $(tail -n 1 "$1")"
+        kill -0 "$server_pid" 2>/dev/null || conclude 2 "INCONCLUSIVE: the server exited: $(last_line "$1")"
         [ "$tenths" -lt 300 ] || conclude 2 "INCONCLUSIVE: the server did not print '$server_ready' within 30 s"
         tenths=$((tenths + 1))
         sleep 0.1
@@ -129,7 +134,7 @@ send_mail() {
 tell() {
     [ -z "$mail_to" ] || ! send_mail "$@" || return 0
     printf '%s\n' "$2" >&2
-    [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(tail -n 1 "$mail_log")" >&2
+    [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(last_line "$mail_log")" >&2
 }
 
 # Writes a page about the last run, which shows what was wrong.  If that fails, nothing else changes.
@@ -239,7 +244,7 @@ valid_run() {
     try=1
     until try_run "$night/$1" || is_valid_reference "$1"; do
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
-        why="exit code $code: ${why:-$(tail -n 1 "$night/$1.txt")}"
+        why="exit code $code: ${why:-$(last_line "$night/$1.txt")}"
         printf '%s\n' "$1, try $try: $why" >>"$night/repeated.txt" || true # as on a full disk
         conclude_by_goals "$1"
         what='was not VALID' because=''

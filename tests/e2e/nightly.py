@@ -183,6 +183,16 @@ def test_names_and_messages_may_have_backslashes():
     check(err.startswith("INCONCLUSIVE: the server exited: no file C:\\new\n"), err)
 
 
+def test_message_of_a_server_has_no_control_characters():
+    nights = Nights(server="bin/server")
+    write(f"{nights.bin}/server", r"""#!/bin/sh
+printf '\033[31mcannot listen\r\tport 53 in use:\177 größer\n' >&2
+exit 1
+""")
+    _, err = nights.run(2)
+    check(err.startswith("INCONCLUSIVE: the server exited: [31mcannot listen port 53 in use: größer\n"), repr(err))
+
+
 def test_an_old_night_that_cannot_be_removed_stops_nothing():
     nights = Nights(history=1, keep=2)
     write(f"{nights.bin}/rm", "#!/bin/sh\n[ \"$1\" != -rf ] || { echo 'rm: not permitted' >&2; exit 1; }\nexec /bin/rm \"$@\"\n")
