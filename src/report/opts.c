@@ -35,7 +35,8 @@ static const struct option_row compare_rows[] = {
      NULL},
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
      "one value per directory: compare the last night with those before", 0, 0, NULL},
-    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE", 0, 0, NULL},
+    {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE (-: stdout)",
+     0, 0, NULL},
     {OPTIONS_ROW_HELP},
     {OPTIONS_ROW_VERSION}};
 
