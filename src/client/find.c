@@ -3,6 +3,7 @@
 #include "client/find.h"
 
 #include "base/units.h"
+#include "client/find_growth.h"
 #include "client/find_trial.h"
 #include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
@@ -179,54 +180,6 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
     }
 }
 
-/* Of the whole run, those of the start of trials included. */
-static uint64_t n_queries(const struct client_find *f, size_t count)
-{
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < f->workers->n; i++)
-        for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++)
-            n += tally_query_count(&f->workers->all[i].figures.tally.queries[c], count);
-    return n;
-}
-
-static uint64_t n_in_flight(const struct client_find *f)
-{
-    const uint64_t n_ended = n_queries(f, TALLY_OF(answered)) + n_queries(f, TALLY_OF(timeout)) +
-                             n_queries(f, TALLY_OF(error)) + n_queries(f, TALLY_OF(cancelled));
-    const uint64_t n_sent = n_queries(f, TALLY_OF(sent));
-
-    return n_sent > n_ended ? n_sent - n_ended : 0; /* read one by one */
-}
-
-/* Queries, or connections opened for them: those wait for the server before they are sent. */
-static uint64_t n_under_way(const struct client_find *f)
-{
-    return f->config->conn_per_query ? CLIENT_WORKERS_GAUGE(f->workers, n_arriving)
-                                     : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
-}
-
-/* Queries, or connections opened for them, that were given up. */
-static uint64_t n_timed_out(const struct client_find *f)
-{
-    const struct client_workers *w = f->workers;
-    const uint64_t n = CLIENT_WORKERS_GAUGE(w, tally.queries[TALLY_MEASURED].timeout);
-
-    if (!f->config->conn_per_query)
-        return n;
-    return n + CLIENT_WORKERS_GAUGE(w, tally.queries[TALLY_WARMUP].timeout) +
-           CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_CONNECT][REASON_TIMEOUT]) +
-           CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_TLS][REASON_TIMEOUT]);
-}
-
-/* Until the last query has its outcome. */
-static void follow_timeouts(struct client_find *f, uint64_t now_ns)
-{
-    if (now_ns >= f->measure_ns)
-        trend_timed_out(&f->trend, n_timed_out(f), now_ns - f->measure_ns,
-                        client_find_trial_latest_ns(f));
-}
-
 /* Ends a trial whose goals can no longer be met, which leaves time for others. */
 static void end_lost_trial(struct client_find *f, uint64_t now_ns)
 {
@@ -237,7 +190,7 @@ static void end_lost_trial(struct client_find *f, uint64_t now_ns)
         client_steer_trial_end(f->steer, &f->end_ns) != 0)
         return;
     search_ended_early(&f->search, f->end_ns - f->measure_ns);
-    f->trend = (struct trend){0}; /* its quarters are those of the whole trial */
+    client_find_growth_reset(f);
 }
 
 /* Looks at the trial whenever an interval was collected. */
@@ -251,17 +204,11 @@ static void look_at_interval(struct client_find *f, uint64_t now_ns)
     end_lost_trial(f, now_ns);
 }
 
-static void look_at_queries(struct client_find *f, uint64_t elapsed_ns, uint64_t length_ns)
-{
-    trend_look(&f->trend, n_under_way(f), elapsed_ns, length_ns);
-    trend_look(&f->trend_of_all, n_in_flight(f), elapsed_ns, length_ns);
-}
-
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
-    follow_timeouts(f, now_ns);
+    client_find_growth_look_at_timeouts(f, client_find_trial_latest_ns(f), now_ns);
     if (now_ns >= f->measure_ns && now_ns < f->end_ns) {
-        look_at_queries(f, now_ns - f->measure_ns, f->end_ns - f->measure_ns);
+        client_find_growth_look(f, now_ns);
         look_at_interval(f, now_ns);
     }
     if (now_ns < f->end_ns)
@@ -282,7 +229,7 @@ static void drain(struct client_find *f, uint64_t now_ns)
     const uint64_t latest_ns = f->end_ns + client_find_trial_latest_ns(f) + DRAIN_NS;
     const uint64_t n_seen = client_find_trial_events(f);
 
-    follow_timeouts(f, now_ns);
+    client_find_growth_look_at_timeouts(f, client_find_trial_latest_ns(f), now_ns);
     if (n_seen != f->n_seen || client_find_trial_open(f) > 0) {
         f->n_seen = n_seen;
         f->quiet_since_ns = now_ns;

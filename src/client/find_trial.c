@@ -4,9 +4,9 @@
 
 #include "base/units.h"
 #include "client/exceeding.h"
+#include "client/find_growth.h"
 #include "host/counters.h"
 #include "measure/latency.h"
-#include "measure/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +42,7 @@ void client_find_trial_begin(struct client_find *f)
     f->overflows_before = overflows_so_far(f);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_reset(&f->recorded[m]);
-    f->trend = f->trend_of_all = (struct trend){0};
+    client_find_growth_reset(f);
     memset(f->collected, 0, sizeof f->collected);
     memset(f->shares, 0, sizeof f->shares);
 }
@@ -175,22 +175,6 @@ static uint64_t planned_ns(const struct client_find *f)
     return f->order.step == SEARCH_RECOVER ? f->end_ns - f->measure_ns : f->order.duration_ns;
 }
 
-/* Answers that take long without any queue let the number of measured queries grow, too, since none
- * is in flight at first.  With those of the start of the trial, an overload has at least 5/3 times
- * as many at the start of the last quarter as at that of the second. */
-static bool has_grown(const struct client_find *f)
-{
-    uint64_t early, late;
-
-    if (!trend_least(&f->trend, &early, &late) || !verdict_has_grown(early, late))
-        return false;
-    trend_without_losses(&f->trend, client_find_trial_latest_ns(f), &early, &late);
-    if (!verdict_has_grown(early, late))
-        return false;
-    return opens_connections(f) ||
-           (trend_least(&f->trend_of_all, &early, &late) && late > early + early / 2);
-}
-
 void client_find_trial_fill(const struct client_find *f, struct client_find_trial *t)
 {
     const bool over_tls = f->config->tls != NULL;
@@ -217,7 +201,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     client_exceeding_count(&f->settings->slo, &in, &t->figures);
     for (unsigned i = 0; i < f->settings->slo.n; i++)
         t->figures.goals[i].error = share_error(&f->shares[i], &t->figures.goals[i]);
-    t->figures.grew = has_grown(f);
+    t->figures.grew = client_find_growth_was_seen(f, client_find_trial_latest_ns(f));
     t->p50_ns = percentile_ns(response, 1, 2);
     t->p99_ns = percentile_ns(response, 99, 100);
     if (opens_connections(f))

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * client_find_growth: see client/find_growth.h. */
+#include "client/find_growth.h"
+
+#include "measure/verdict.h"
+
+void client_find_growth_reset(struct client_find *f)
+{
+    f->trend = f->trend_of_all = (struct trend){0};
+}
+
+/* Of the whole run, those of the start of trials included. */
+static uint64_t n_queries(const struct client_find *f, size_t count)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < f->workers->n; i++)
+        for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++)
+            n += tally_query_count(&f->workers->all[i].figures.tally.queries[c], count);
+    return n;
+}
+
+static uint64_t n_in_flight(const struct client_find *f)
+{
+    const uint64_t n_ended = n_queries(f, TALLY_OF(answered)) + n_queries(f, TALLY_OF(timeout)) +
+                             n_queries(f, TALLY_OF(error)) + n_queries(f, TALLY_OF(cancelled));
+    const uint64_t n_sent = n_queries(f, TALLY_OF(sent));
+
+    return n_sent > n_ended ? n_sent - n_ended : 0; /* read one by one */
+}
+
+/* Queries, or connections opened for them: those wait for the server before they are sent. */
+static uint64_t n_under_way(const struct client_find *f)
+{
+    return f->config->conn_per_query ? CLIENT_WORKERS_GAUGE(f->workers, n_arriving)
+                                     : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
+}
+
+/* Queries, or connections opened for them, that were given up. */
+static uint64_t n_timed_out(const struct client_find *f)
+{
+    const struct client_workers *w = f->workers;
+    const uint64_t n = CLIENT_WORKERS_GAUGE(w, tally.queries[TALLY_MEASURED].timeout);
+
+    if (!f->config->conn_per_query)
+        return n;
+    return n + CLIENT_WORKERS_GAUGE(w, tally.queries[TALLY_WARMUP].timeout) +
+           CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_CONNECT][REASON_TIMEOUT]) +
+           CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_TLS][REASON_TIMEOUT]);
+}
+
+void client_find_growth_look(struct client_find *f, uint64_t now_ns)
+{
+    const uint64_t elapsed_ns = now_ns - f->measure_ns, length_ns = f->end_ns - f->measure_ns;
+
+    trend_look(&f->trend, n_under_way(f), elapsed_ns, length_ns);
+    trend_look(&f->trend_of_all, n_in_flight(f), elapsed_ns, length_ns);
+}
+
+void client_find_growth_look_at_timeouts(struct client_find *f, uint64_t timeout_ns,
+                                         uint64_t now_ns)
+{
+    if (now_ns >= f->measure_ns)
+        trend_timed_out(&f->trend, n_timed_out(f), now_ns - f->measure_ns, timeout_ns);
+}
+
+/* Answers that take long without any queue let the number of measured queries grow, too, since none
+ * is in flight at first.  With those of the start of the trial, an overload has at least 5/3 times
+ * as many at the start of the last quarter as at that of the second. */
+bool client_find_growth_was_seen(const struct client_find *f, uint64_t timeout_ns)
+{
+    uint64_t early, late;
+
+    if (!trend_least(&f->trend, &early, &late) || !verdict_has_grown(early, late))
+        return false;
+    trend_without_losses(&f->trend, timeout_ns, &early, &late);
+    if (!verdict_has_grown(early, late))
+        return false;
+    return f->settings->what == CLIENT_FIND_CONNECT_RATE ||
+           (trend_least(&f->trend_of_all, &early, &late) && late > early + early / 2);
+}
