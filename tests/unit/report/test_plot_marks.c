@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_plot_marks: every range has marks, and none too many. */
+ * test_plot_marks: the marks of an axis for any range, and how many there are. */
 #include "report/plot_marks.h"
 
 #include "print_steps.h"
