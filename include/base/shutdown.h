@@ -13,13 +13,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Installs handlers for SIGINT and SIGTERM: before anything is created that must not be left
- * behind. Returns 0, or -1 with errno. */
+/* Installs handlers for SIGINT and SIGTERM, and holds back SIGHUP and SIGUSR1: before anything is
+ * created that must not be left behind.  Returns 0, or -1 with errno. */
 int shutdown_catch(void);
 
-/* The same; SIGHUP and SIGUSR1 are ignored from then on, except while an event loop handles them.
- */
-int shutdown_prepare(void);
+/* Delivers SIGHUP and SIGUSR1, those held back too, to the handlers that an event loop has
+ * installed, until shutdown_hold().  Without a handler they are ignored. */
+void shutdown_deliver(void);
+void shutdown_hold(void);
 
 /* Becomes readable at the first request, for an event loop; -1 before shutdown_catch(). */
 int shutdown_fd(void);

@@ -34,24 +34,39 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
+/* SIGHUP and SIGUSR1.  Linux keeps what is blocked even if it is ignored. */
+static void mask_others(int how)
+{
+    sigset_t others;
+
+    sigemptyset(&others);
+    sigaddset(&others, SIGHUP);
+    sigaddset(&others, SIGUSR1);
+    pthread_sigmask(how, &others, NULL);
+}
+
 int shutdown_catch(void)
 {
     if (wake_fd < 0)
         wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (wake_fd < 0)
         return -1;
+    shutdown_hold();
     handle(SIGINT, on_signal);
     handle(SIGTERM, on_signal);
-    return 0;
-}
-
-int shutdown_prepare(void)
-{
-    if (shutdown_catch() != 0)
-        return -1;
     handle(SIGHUP, SIG_IGN);
     handle(SIGUSR1, SIG_IGN);
     return 0;
+}
+
+void shutdown_deliver(void)
+{
+    mask_others(SIG_UNBLOCK);
+}
+
+void shutdown_hold(void)
+{
+    mask_others(SIG_BLOCK);
 }
 
 int shutdown_fd(void)

@@ -203,7 +203,7 @@ static int watch(struct client_run_state *r)
     struct timeval look = clock_timeval(LOOK_NS), tick = clock_timeval(TICK_NS);
     struct timeval stats =
         clock_timeval(r->settings->stats_in_place ? TICK_NS : r->settings->stats_interval_ns);
-    int failed = shutdown_prepare();
+    int failed = 0;
 
     event_assign(&r->end_event, r->base, shutdown_fd(), EV_READ, on_end, r);
     failed |= event_add(&r->end_event, NULL);
@@ -220,12 +220,14 @@ static int watch(struct client_run_state *r)
         evsignal_assign(&r->signal_events[i], r->base, signals[i].number, signals[i].on, r);
         failed |= evsignal_add(&r->signal_events[i], NULL);
     }
+    shutdown_deliver();
     return failed;
 }
 
 /* Restores the signal handlers after the loop has ended. */
 static void unwatch(struct client_run_state *r)
 {
+    shutdown_hold();
     for (int i = 0; i < CLIENT_RUN_N_SIGNALS; i++)
         evsignal_del(&r->signal_events[i]);
 }

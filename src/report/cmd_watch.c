@@ -92,7 +92,7 @@ int cmd_watch(const struct report_opts *opts)
         log_error("out of memory");
     else if (watch_open(w, "/proc", &opts->target, opts->port, error) != 0)
         log_error("'%s': %s", opts->files[0], error);
-    else if (shutdown_prepare() != 0)
+    else if (shutdown_catch() != 0)
         log_error("cannot handle signals: %s", strerror(errno));
     else if (output_open_document(&file, "json", opts->json) == 0) {
         log_error("watching %s", w->name);

@@ -198,18 +198,19 @@ int server_watch_begin(struct server *s)
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
     if (s->opts.stats_interval_ns > 0)
         failed |= event_add(&s->stats_event, &stats);
-    failed |= shutdown_prepare();
     event_assign(&s->end_event, s->base, shutdown_fd(), EV_READ, on_end, s);
     failed |= event_add(&s->end_event, NULL);
     for (int i = 0; i < SERVER_N_SIGNALS; i++) {
         evsignal_assign(&s->signal_events[i], s->base, signals[i].number, signals[i].on, s);
         failed |= evsignal_add(&s->signal_events[i], NULL);
     }
+    shutdown_deliver();
     return failed == 0 ? 0 : log_error("cannot watch signals and timers: %s", strerror(errno));
 }
 
 void server_watch_end(struct server *s)
 {
+    shutdown_hold();
     for (int i = 0; i < SERVER_N_SIGNALS; i++)
         evsignal_del(&s->signal_events[i]);
 }

@@ -22,7 +22,6 @@ void __real_host_limits_read(struct host_limits *host);
 void __wrap_host_limits_read(struct host_limits *host);
 int __wrap_sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states);
 int __wrap_shutdown_catch(void);
-int __wrap_shutdown_prepare(void);
 int __wrap_shutdown_fd(void);
 int __wrap_client_control_start(struct client_control *c, struct event_base *base,
                                 struct control_socket *socket, const struct control_token *token);
@@ -88,11 +87,6 @@ int __wrap_sockdiag_count(const struct sock_address *peer, struct sockdiag_state
 }
 
 int __wrap_shutdown_catch(void)
-{
-    return 0;
-}
-
-int __wrap_shutdown_prepare(void)
 {
     return 0;
 }

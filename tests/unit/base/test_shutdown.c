@@ -42,7 +42,7 @@ static int status_of(void (*act)(void))
     int status = 0;
 
     if (pid == 0) {
-        if (shutdown_prepare() == 0)
+        if (shutdown_catch() == 0)
             act();
         _exit(NOT_SO);
     }
@@ -66,8 +66,42 @@ static void files_and_snapshots_are_asked_for(void)
 {
     raise(SIGHUP);
     raise(SIGUSR1);
+    shutdown_deliver();
+    raise(SIGHUP);
+    raise(SIGUSR1);
     end_when(!shutdown_was_requested() && !atomic_load(shutdown_flag()) &&
              !is_readable(shutdown_fd()));
+}
+
+static volatile sig_atomic_t n_delivered[NSIG];
+
+static void on_delivery(int number)
+{
+    n_delivered[number]++;
+}
+
+static void expect_delivered(int n)
+{
+    if (n_delivered[SIGHUP] != n || n_delivered[SIGUSR1] != n)
+        _exit(NOT_SO);
+}
+
+static void files_and_snapshots_are_asked_for_too_early(void)
+{
+    raise(SIGHUP);
+    raise(SIGUSR1);
+    signal(SIGHUP, on_delivery);
+    signal(SIGUSR1, on_delivery);
+    expect_delivered(0);
+    shutdown_deliver();
+    expect_delivered(1);
+    shutdown_hold();
+    raise(SIGHUP);
+    raise(SIGUSR1);
+    expect_delivered(1);
+    shutdown_deliver();
+    expect_delivered(2);
+    end_when(!shutdown_was_requested());
 }
 
 static void asked_once(void)
@@ -174,6 +208,13 @@ static void signals_that_do_not_ask_to_end_do_nothing(void **state)
     assert_int_equal(WEXITSTATUS(status_of(files_and_snapshots_are_asked_for)), AS_EXPECTED);
 }
 
+static void they_wait_for_the_event_loop(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_of(files_and_snapshots_are_asked_for_too_early)),
+                     AS_EXPECTED);
+}
+
 static void the_first_to_ask_lets_the_report_be_written(void **state)
 {
     (void)state;
@@ -217,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_that_do_not_ask_to_end_do_nothing),
+        cmocka_unit_test(they_wait_for_the_event_loop),
         cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
         cmocka_unit_test(the_second_ends_it),
         cmocka_unit_test(two_at_once_are_one_request),

@@ -67,7 +67,7 @@ int main(void)
     };
     int failed;
 
-    if (mkdtemp(directory) == NULL || shutdown_prepare() != 0)
+    if (mkdtemp(directory) == NULL || shutdown_catch() != 0)
         return 1;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     rmdir(directory);
