@@ -18,8 +18,8 @@ MESSAGE_BYTES = 512
 LEVEL_SHARE, COUNT_SHARE, HISTOGRAM_BYTES, IN_FLIGHT_BYTES = 0.01, 0.001, 2 << 20, 2 * 56
 # while a connection is being replaced, the server may have both
 ROOM = 1.02, 1000
-# The server closes this share of the connections of "reconnect" at each sample: each lives for minutes.  Not in the end,
-# where those that come back could be counted on one side only.
+# The server closes this share of the connections of "reconnect" at each sample: each lives for minutes.  Not in the last
+# tenth of the load, where those that come back could be counted on one side only.
 CLOSED_SHARE, CUT_PART = 0.01, 0.9
 
 
@@ -157,7 +157,7 @@ class Pair:
                 "s": time.monotonic(),
                 "client": {**client_side(client), "rss": rss_bytes(self.client.pid), "fds": descriptors(self.client.pid)},
                 "server": {**server_side(server), "rss": rss_bytes(self.server.pid), "fds": descriptors(self.server.pid)}})
-            if self.n_cut > 0 and self.samples[-1]["s"] - self.samples[0]["s"] < self.cut_s:
+            if self.n_cut > 0 and client["rate"]["duration_s"] < self.cut_s:
                 request(self.paths[0], "POST", f"/connections/stop?n={self.n_cut}")
         except (OSError, IndexError, ValueError, KeyError):  # no answer in time, or it ends
             return self.client.process.poll() is None and self.server.process.poll() is None
