@@ -128,6 +128,7 @@ def test_corrupt_echo_is_malformed_not_an_answer():
             check(did["corrupted"] >= 3, f"the server misbehaved: {did}")
 
 
+@covered_by_others
 def test_resets_and_closes_are_counted_separately():
     r, did = run_against(["--reset-every", 250])
     check_conservation(r)

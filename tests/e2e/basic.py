@@ -9,6 +9,7 @@ from datetime import datetime
 from harness import *
 
 
+@covered_by_others
 def test_queries_are_sent_on_schedule_and_all_answered():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 1000, "-r", 2000, "-t", 3, "127.0.0.1")
@@ -78,6 +79,7 @@ def run_of_two_threads(seed):
     return schedule_of(r), r.json["latency_ns"]["send_lag"]["p99"] / 1000
 
 
+@covered_by_others
 def test_same_seed_gives_the_same_schedule_whatever_the_threads_timing():
     first, lag_us = run_of_two_threads(1)
     loops = busy_loops()
@@ -120,6 +122,7 @@ def test_interval_gives_each_connection_its_period():
     check_period(r, 30, 10, 0.2)
 
 
+@covered_by_others
 def test_closed_loop_waits_for_the_answer():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 30, "-i", "100ms", "--loop", "closed", "-t", 2,
@@ -134,6 +137,7 @@ def test_closed_loop_waits_for_the_answer():
     check(filled_s > 30 * 1.9, f"{n} queries, {filled_s} s of 30 connections")
 
 
+@covered_by_others
 def test_ping_protocol():
     with Server("--protocol", "ping") as server:
         r = run_client("-p", server.port, "-c", 100, "-r", 1000, "-t", 2, "--protocol", "ping",
@@ -144,6 +148,7 @@ def test_ping_protocol():
     check_equal(server.result["bytes_received"], 4 * (100 + r.json["queries"]["sent"]), "bytes")
 
 
+@covered_by_others
 def test_echo_protocol_of_any_size():
     with Server() as server:
         for size in (1, 1000, 65536):
@@ -154,6 +159,7 @@ def test_echo_protocol_of_any_size():
                         f"answered with {size} bytes")
 
 
+@covered_by_others
 def test_both_families_reach_one_listener():
     if not os.path.exists("/proc/net/if_inet6"):
         skip("no IPv6 on this system")
@@ -180,6 +186,7 @@ def test_every_pacing_keeps_the_same_schedule():
     check_equal(auto.json["host"]["pacing"], "hybrid", "automatic pacing")
 
 
+@covered_by_others
 def test_a_light_load_uses_one_thread_and_a_heavy_load_every_cpu():
     n_cpus = len(os.sched_getaffinity(0))
     with Server() as server:
@@ -249,6 +256,7 @@ def test_busy_polling_never_sleeps():
         check(options == () or r.json["host"]["pacing"] == "spin", "pacing")
 
 
+@covered_by_others
 def test_warmup_is_sent_but_not_measured():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 10, "-r", 500, "--arrival", "constant", "--warmup",
@@ -259,6 +267,7 @@ def test_warmup_is_sent_but_not_measured():
     check_equal(sum(row["type"] == "Q" for row in r.rows()), 1000, "rows")
 
 
+@covered_by_others
 def test_settle_time_separates_the_last_connection_from_the_first_query():
     after_s = {}
     for settle_s in (0, 1.5):
@@ -326,6 +335,7 @@ def test_connect_rate_is_kept():
         check(took_s < 2.4, f"seconds to connect: {took_s}")
 
 
+@covered_by_others
 def test_timestamps_of_rows_never_decrease():
     """They are times of the monotonic clock, plus an offset that is read once."""
     with Server() as server:
@@ -340,6 +350,7 @@ def test_timestamps_of_rows_never_decrease():
             check(float(row["send_lag_us"]) >= 0, "lag >= 0")
 
 
+@covered_by_others
 def test_rows_of_connections_add_up_to_the_result():
     out = temp_path("connections.csv")
     with Server() as server:

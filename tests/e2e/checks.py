@@ -45,6 +45,13 @@ def plain_build_only(test):
     return test
 
 
+def covered_by_others(test):
+    """Marks a test that runs no line of the programs that others with sanitizers do not run, too (llvm-cov): it needs no sanitizer,
+    except with EVERY_TEST, as in tests/deep."""
+    test.covered_by_others = True
+    return test
+
+
 def before_any_thread(test):
     """Marks a test of what the programs do before they start a second thread, in which ThreadSanitizer finds nothing."""
     test.before_any_thread = True
@@ -75,6 +82,7 @@ def this_part(tests):
 
 def fits_this_build(test):
     return not (SANITIZED and hasattr(test, "plain_build_only")) and \
+        not (SANITIZED and hasattr(test, "covered_by_others") and not os.environ.get("EVERY_TEST")) and \
         not (SANITIZED == "thread" and (hasattr(test, "needs_own_fd_tables") or hasattr(test, "before_any_thread")))
 
 

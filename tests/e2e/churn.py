@@ -30,6 +30,7 @@ def check_ports_suffice(r, n_ports):
         check(c["connected"] > 1.5 * n_ports, f"more connections than ports: {c['connected']}")
 
 
+@covered_by_others
 def test_a_connection_carries_the_requested_number_of_queries():
     for n in (1, 5):
         r = run_churn("-r", 500, "--queries-per-conn", n, "--close", "rst")
@@ -46,6 +47,7 @@ def test_a_connection_carries_the_requested_number_of_queries():
             check_complete(r)
 
 
+@covered_by_others
 def test_a_connection_per_query_in_a_closed_loop():
     r = run_churn("-i", "100ms", "--loop", "closed", "--queries-per-conn", 1, "--close", "rst")
     c, q = r.json["connections"], r.json["queries"]
@@ -67,6 +69,7 @@ def churn_in_1000_ports(*arguments, timestamps=0):
                          port=4242)
 
 
+@covered_by_others
 def test_exhausted_source_ports_are_named():
     r = churn_in_1000_ports()
     c = r.json["connections"]
@@ -82,6 +85,7 @@ def test_exhausted_source_ports_are_named():
     check("sustainable with fin: available 16, needed 400" in r.err, "said before the run")
 
 
+@covered_by_others
 def test_timestamps_keep_the_kernels_ports_from_running_out():
     r = churn_in_1000_ports(timestamps=1)
     check_ports_suffice(r, 1000)
@@ -89,6 +93,7 @@ def test_timestamps_keep_the_kernels_ports_from_running_out():
     check("explicitly" in r.err, r.err)
 
 
+@covered_by_others
 def test_ports_do_not_run_out_if_connections_are_reset():
     r = churn_in_1000_ports("--close", "rst")
     check_ports_suffice(r, 1000)
@@ -181,6 +186,7 @@ def test_connections_are_reopened_when_the_server_comes_back():
     check("connections-short" not in r.json["reasons"], f"{r.json['reasons']}")
 
 
+@covered_by_others
 def test_connections_are_not_reopened_without_reconnect():
     r, server, *_ = restart_in_mid_run("-t", 4)
     check_equal((r.json["connections"]["live_at_end"], r.json["connections"]["reopened"]), (0, 0), "connections")

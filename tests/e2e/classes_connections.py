@@ -33,6 +33,7 @@ def test_one_class_may_do_without_the_tls_of_the_others():
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
 
 
+@covered_by_others
 def test_tickets_are_those_of_the_port():
     """Two servers, each with keys of its own; two of the classes have a port in common. Their connections alternate."""
     ca = Authority()

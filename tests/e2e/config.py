@@ -19,6 +19,7 @@ def write(name, text):
     return write_text(temp_path(name), text)
 
 
+@covered_by_others
 def test_a_printed_configuration_reproduces_its_command_line():
     arguments = ["-c", "20", "-r", "300", "-t", "1", "--seed", "7", "--protocol", "ping", "--select", "round-robin"]
     with Server("--protocol", "ping") as server:
@@ -80,12 +81,14 @@ def run_profile(name, *arguments):
 
 
 @needs_own_fd_tables
+@covered_by_others
 def test_connscale_runs_at_a_small_scale():
     j = run_profile("connscale-200k", "-c", 200, "-i", "500ms")
     check_equal((j["options"]["protocol"], j["options"]["timeout"]), ("ping", 20), "the profile's own")
     check_between(j["queries"]["scheduled"], 790, 810, "one ping each per 500 ms for 2 s")
 
 
+@covered_by_others
 def test_tcpscaler_runs_at_a_small_scale():
     j = run_profile("tcpscaler-300k", "-r", 3000)
     check_equal((j["options"]["protocol"], j["connections"]["asked"]), ("dns", 5), "the profile's own")

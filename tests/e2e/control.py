@@ -7,6 +7,7 @@ import socket
 from control_api import *
 
 
+@covered_by_others
 def test_connect_rate_covers_only_the_connections_before_the_load():
     run = Steered("-c", 300, "-r", 100, "--max-connections", 1000)
     ask(run.at_client, "/connections/start?n=500")
@@ -68,6 +69,7 @@ def test_connections_are_started_and_stopped_at_their_rate():
         check(min(seconds_to_change(1000, "-n", 100000)) < 1.8, "1,000 at 100,000/s took as long as at 500/s")
 
 
+@covered_by_others
 def test_oldest_connections_stop_first():
     rows = temp_path("rows.csv")
     run = Steered("-c", 100, "--max-connections", 200, "--threads", 2, "-r", 500, "-o", rows, "--raw-full", "block")
@@ -97,6 +99,7 @@ def due_times(path):
     return [(t - due[0]) / 1e9 for t in due]
 
 
+@covered_by_others
 def test_rate_changes_without_gap_or_burst():
     rows = temp_path("rows.csv")
     run = Steered("-c", 20, "-r", 1000, "--arrival", "constant", "-o", rows, "--raw-full", "block")

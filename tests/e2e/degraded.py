@@ -108,6 +108,7 @@ def test_threads_share_one_fd_table_if_unshare_is_forbidden():
 
 
 @needs_own_fd_tables
+@covered_by_others
 def test_plan_for_one_fd_table_includes_the_descriptors_of_each_thread():
     prefix = [*under_fd_limit(300), *DENY, "unshare", "--"]
     most = 300 - 64 - 20 * 6

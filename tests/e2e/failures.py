@@ -86,6 +86,7 @@ def run_with_timeouts(*arguments):
     return r, r.json["connections"]
 
 
+@covered_by_others
 def test_connections_that_go_deaf_are_counted_and_named():
     r, c = run_with_timeouts("--deaf-every", 20)
     check_equal((c["with_timeouts"], c["deaf_at_end"], c["deaf_unacknowledged"]), (10, 10, 0), "connections with timeouts, deaf")
@@ -146,6 +147,7 @@ def test_connections_whose_packets_are_dropped_do_not_acknowledge_them():
     check("firewall" in line["remedy"] and "thread" not in line["remedy"], line)
 
 
+@covered_by_others
 def test_scattered_timeouts_make_no_connection_deaf():
     """The control: one query in seven is lost, never three in a row of one connection."""
     r, c = run_with_timeouts("--drop-every", 7)
@@ -198,6 +200,7 @@ def test_missing_route_is_a_failure_of_this_host():
             check_equal(run_without_connection(n, target), (["connect/no route"], "undecided", 3), target)
 
 
+@covered_by_others
 def test_loss_probes_to_a_stalled_server_are_not_lost_segments():
     """The server's kernel has received them and acknowledges late; until then TCP sends loss probes."""
     server = FaultServer("--stall-every", 1, "--stall-for", 370)

@@ -55,6 +55,7 @@ def test_fixed_threads_refuse_only_when_no_table_has_room():
 
 
 @needs_own_fd_tables
+@covered_by_others
 def test_started_threads_are_reused():
     path, n_threads = control_path(), []
     with Server("--control", path, prefix=UNDER) as server:

@@ -96,6 +96,7 @@ def clients_at_a_file():
         return [client.wait() for client in clients], at
 
 
+@covered_by_others
 def test_clients_waiting_for_a_file_start_together():
     results, at = in_time(clients_at_a_file)
     begins = [intended_span(r)[0] for r in results]
@@ -140,6 +141,7 @@ def test_start_time_in_the_past_is_missed():
     check(re.search(r"^Start +at \S+Z, known \S+ m?s after it; clock ", r.err, re.M), r.err)
 
 
+@covered_by_others
 def test_late_max_allows_a_late_start():
     """The control of the test above: the same lateness, allowed; the queries of that time are late, not left out."""
     path = temp_path("start")

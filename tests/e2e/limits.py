@@ -97,6 +97,7 @@ def test_fd_tables_of_the_workers_multiply_the_limit():
     check_equal(r.json["host"]["own_fd_tables"], True, "own fd tables")
 
 
+@covered_by_others
 def test_restart_after_kill_binds_at_once():
     for bind in ("::", "127.0.0.1"):
         first = Server(bind=bind, port=free_port())
@@ -137,6 +138,7 @@ def test_planned_tuples_are_used_in_order():
                 "tuples")
 
 
+@covered_by_others
 def test_tuples_in_time_wait_are_free_at_once():
     with Server() as server:
         for _ in range(3):  # fin at the end: the client's side stays in TIME_WAIT
@@ -182,6 +184,7 @@ def test_source_address_that_is_not_local_is_named():
     check("source address is local" in r.err, "the remedy")
 
 
+@covered_by_others
 def test_automatic_ports_in_time_wait_can_be_planned():
     with Server() as server:
         before = read_text("/proc/sys/net/ipv4/ip_local_port_range")
@@ -196,6 +199,7 @@ def test_automatic_ports_in_time_wait_can_be_planned():
     check_equal(r.json["connections"]["proven"], 50, "proven on the same ports")
 
 
+@covered_by_others
 def test_rst_leaves_no_time_wait():
     def in_time_wait(port):
         """The client ends of them; an earlier test's server may have had the same port."""

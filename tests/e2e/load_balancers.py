@@ -117,11 +117,13 @@ def test_haproxy_forwards_every_client():
             check_through(server, haproxy(server, send), version)
 
 
+@covered_by_others
 def test_haproxy_forwards_clients_with_ipv6_addresses():
     with ControlledServer() as server:
         check_through(server, haproxy(server, "send-proxy-v2"), "v2", sources="2001:db8:7::/121")
 
 
+@covered_by_others
 def test_nginx_forwards_every_client():
     for version in ("v1", "v2"):
         with ControlledServer() as server:
@@ -168,6 +170,7 @@ def test_reload_during_the_start_of_haproxy_is_not_lost():
         wait_for(lambda: not first & children(balancer.process.pid), lambda: f"another worker: {balancer.said()}")
 
 
+@covered_by_others
 def test_every_query_is_accounted_for_when_haproxy_reloads():
     path, control = temp_path("connections.csv"), control_path()
     with ControlledServer() as server, haproxy(server, "send-proxy-v2") as balancer:

@@ -89,6 +89,7 @@ def test_connection_that_is_never_idle_long_enough_carries_all_queries():
     check_equal(accepted_by(server), 20, "accepted by the server")
 
 
+@covered_by_others
 def test_response_time_includes_the_connect_and_the_tls_handshake():
     ca = Authority()
     cert, key = ca.sign()

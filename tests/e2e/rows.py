@@ -6,6 +6,7 @@ import glob
 from harness import *
 
 
+@covered_by_others
 def test_run_continues_when_the_reader_of_its_rows_goes_away():
     with Server() as server:
         reading, writing = os.pipe()
@@ -149,6 +150,7 @@ def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
     check(output["dropped_rows"] > 0, "rows missing")
 
 
+@covered_by_others
 def test_signals_after_the_run_do_not_cost_the_report():
     """All queries are answered, but nobody reads the rows: SIGHUP changes nothing, SIGINT ends the wait and keeps the report."""
     reading, writing = os.pipe()
@@ -172,6 +174,7 @@ def test_signals_after_the_run_do_not_cost_the_report():
     check_equal(output["rows"] + output["dropped_rows"], q["sent"] + q["answered"], "rows")
 
 
+@covered_by_others
 def test_sampled_rows_have_whole_queries_and_the_others_are_counted():
     with Server() as server:
         runs = [run_client("-p", server.port, "-c", 20, "-r", 2000, "-t", 2, "-R", "--sample", share,

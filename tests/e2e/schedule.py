@@ -31,6 +31,7 @@ def most_in_10_ms(due_s):
 STEP = "2\n2000 50\n2000 400\n"
 
 
+@covered_by_others
 def test_steps_of_the_predecessors_input_are_kept():
     r, due_s = scheduled_run("--stdin", text=STEP)
     rates = rate_between(due_s, 0, 1.99), rate_between(due_s, 2, 3.99)
@@ -104,6 +105,7 @@ def distance_from_uniform(values, width):
                for i, v in enumerate(values))
 
 
+@covered_by_others
 def test_first_queries_of_the_connections_are_spread_over_the_interval():
     for loop in "open", "closed":
         with Server("--protocol", "ping") as server:
@@ -196,6 +198,7 @@ def test_connection_schedule_works_in_a_closed_loop():
     check(q["scheduled"] <= 1.01 * 20 * 650, f"queries: {q['scheduled']}")
 
 
+@covered_by_others
 def test_progress_compares_sent_with_due_since_the_last_line():
     """A step between two lines: neither the rate before it nor the one after it is what was due."""
     with Server() as server:

@@ -237,6 +237,7 @@ def test_rows_resume_after_a_full_disk():
         check_equal(r.err.count(words), 1, "said once")
 
 
+@covered_by_others
 def test_client_says_at_once_that_intervals_are_lost_until_sighup():
     path = temp_path("intervals.hlog")
     with Server() as server:
@@ -252,6 +253,7 @@ def test_client_says_at_once_that_intervals_are_lost_until_sighup():
     check_equal(r.err.count(words), 1, "said once")
 
 
+@covered_by_others
 def test_intervals_for_a_page_are_lost_to_the_end():
     need_tcpreport()
     page = temp_path("page.html")

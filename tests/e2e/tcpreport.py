@@ -60,6 +60,7 @@ def sum_of(directory, *path):
     return total
 
 
+@covered_by_others
 def test_merge_is_the_union_of_all_rows():
     directory = three_instances()
     known = figures_of_rows(*[f"{directory}/{i}.csv" for i in range(3)])
@@ -218,6 +219,7 @@ def test_show_prints_what_tcpclient_printed():
     check("Verdict      SUSPECT (no percentile holds)\n" in report("show", *files).stdout, "the words of tcpclient")
 
 
+@covered_by_others
 def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])

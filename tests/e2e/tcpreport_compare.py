@@ -109,6 +109,7 @@ def test_five_percent_more_from_the_fifteenth_night_raises_an_alarm():
     check_equal(first_alarm(base, 1, 0), None, "the control: twenty quiet nights")
 
 
+@covered_by_others
 def test_compare_leaves_out_percentiles_that_do_not_hold():
     directory, noise = temp_directory(), random.Random(1)
     runs_of(directory, ["-r", 500, "-t", 1])
@@ -203,6 +204,7 @@ def test_searches_without_a_limit_are_noted():
     check_equal(r.stderr, "tcpreport: note: 3 of 20 runs found no limit within --find-range: changes beyond it go unnoticed\n", "note")
 
 
+@covered_by_others
 def test_file_on_both_sides_is_named():
     directory = temp_directory()
     before, now = (searches(directory, name, [1000] * 10) for name in ("before", "now"))
@@ -235,6 +237,7 @@ def test_files_of_a_night_may_be_listed_apart():
     check_equal((apart.returncode, apart.stdout, apart.stderr), (together.returncode, together.stdout, together.stderr), "apart")
 
 
+@covered_by_others
 def test_a_night_is_a_directory_however_it_is_written():
     *before, tonight = nights_of(9, 2)
     directory = os.path.dirname(os.path.dirname(tonight[0]))

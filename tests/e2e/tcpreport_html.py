@@ -9,6 +9,7 @@ from html_page import *
 RATES = [("100 q/s", "80 q/s"), ("200 q/s", "160 q/s")]
 
 
+@covered_by_others
 def test_page_of_a_run_has_its_figures_and_pictures():
     need_program("gnuplot")
     text = page_of(*files(0))
@@ -111,6 +112,7 @@ def test_page_of_several_instances_adds_them_up():
     check_equal(json.loads(embedded)["queries"]["sent"], sum(sent), "sent by both, in the JSON")
 
 
+@covered_by_others
 def test_page_of_runs_that_are_no_instances_says_so():
     """Runs one after the other are easily taken for instances."""
     instance = read_json(files(0)[0])

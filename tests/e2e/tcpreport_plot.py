@@ -76,6 +76,7 @@ def with_length(hlog, length_s):
     return re.sub(r"^((?:Tag=\w+,)?[\d.]+),[\d.]+,", rf"\g<1>,{length_s:.3f},", hlog, flags=re.M)
 
 
+@covered_by_others
 def test_plot_draws_every_picture():
     need_program("gnuplot")
     files = files_to_plot()
@@ -178,6 +179,7 @@ def sweep_of(*capacities):
     return {"over": "connections", "points": points}
 
 
+@covered_by_others
 def test_sweeps_are_curves():
     need_program("gnuplot")
     directory = temp_directory()

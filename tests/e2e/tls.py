@@ -9,6 +9,7 @@ from dns_server import NSD, UNBOUND, DnsServer, query_bytes
 
 # --- with each other ---
 
+@covered_by_others
 def test_everything_is_answered_and_counted_on_both_sides():
     ca = Authority()
     with serve_with(ca.sign()) as server:
@@ -110,12 +111,14 @@ def test_invalid_certificates_are_refused_by_name():
         check_equal(server.result["closed"].get("tls/tls alert"), 5, f"{server.result['closed']}")
 
 
+@covered_by_others
 def test_system_authorities_decide_without_a_ca_file():
     with serve_with(Authority().sign()) as server:
         r = run_client("--tls", "-c", 5, *FEW, f"127.0.0.1:{server.port}")
     check_all_refused(r, "tls/certificate not trusted")
 
 
+@covered_by_others
 def test_certificate_must_have_the_requested_name():
     ca = Authority()
     with serve_with(ca.sign("DNS:dot.example")) as server:
@@ -161,6 +164,7 @@ def openssl_server(pair, *arguments):
     return process, port
 
 
+@covered_by_others
 def test_minimum_version_is_enforced():
     ca = Authority()
     _, port = openssl_server(ca.sign(), "-tls1_2")
@@ -216,6 +220,7 @@ def dns_over_tls(program, configuration, extra, *arguments):
     check_all_refused(wrong, "tls/certificate of another name")
 
 
+@covered_by_others
 def test_unbound_answers_over_tls():
     dns_over_tls("unbound", UNBOUND, "interface", "-d", "-p", "-c")
 

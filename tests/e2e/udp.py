@@ -67,6 +67,7 @@ def test_sources_are_as_planned():
                 "sources: one port is somebody else's, and a spare replaces it")
 
 
+@covered_by_others
 def test_ipv6_works_the_same():
     server = UdpServer("--bind", "::1")
     r = run_client("-p", server.port, "--transport", "udp", "-c", 5, "-r", 500, "-t", "500ms", "--sport", "32000-32004", "::1")
@@ -76,6 +77,7 @@ def test_ipv6_works_the_same():
                 (did["queries"], [("::1", p) for p in range(32000, 32005)]), "answers, sources")
 
 
+@covered_by_others
 def test_kernel_stamps_each_datagram():
     server = UdpServer()
     r = run_udp(server.port, "-r", 500, "-t", 1, "--kernel-ts=yes")
@@ -86,6 +88,7 @@ def test_kernel_stamps_each_datagram():
         check(r.json["latency_ns"]["net"]["p50"] < r.json["latency_ns"]["service"]["p50"], "the stamps are earlier")
 
 
+@covered_by_others
 def test_each_query_may_have_a_socket_of_its_own():
     server = UdpServer()
     r = run_udp(server.port, "-r", 500, "-t", 1, "--queries-per-conn", 1)
@@ -114,6 +117,7 @@ def test_sockets_are_proven_if_requested():
 
 # --- what may happen to a datagram ---
 
+@covered_by_others
 def test_exactly_the_dropped_queries_time_out():
     server = UdpServer("--drop-every", 50)
     r = run_udp(server.port, "-r", 1000, "-t", 2, "--timeout", "3s")
@@ -202,6 +206,7 @@ def loses_nothing(client, n):
     return {line.live for line in last} == {n} and len({line.lost for line in last}) == 1
 
 
+@covered_by_others
 def test_reconnecting_survives_a_restart():
     port = free_port()
     server = UdpServer("--port", port)
@@ -260,6 +265,7 @@ def test_drops_by_the_clients_kernel_raise_a_doubt():
     check(f"datagrams-dropped: {dropped:,} datagrams: " in r.err and f", {dropped:,} dropped by this host\n" in r.err, r.err)
 
 
+@covered_by_others
 def test_a_larger_buffer_drops_nothing():
     """The control: the same with room for the answers."""
     r, did = flooded("--rcvbuf", "1M")
@@ -302,6 +308,7 @@ def test_capacity_is_searched_over_udp():
     check_equal(r.json["options"]["transport"], "udp", "transport")
 
 
+@covered_by_others
 def test_classes_have_their_own_load_and_server():
     """Each class sends to its own port, in sockets of its own."""
     servers = UdpServer(), UdpServer("--drop-every", 10)

@@ -211,6 +211,7 @@ def check_all(run):
     check_tcpreport(run)
 
 
+@covered_by_others
 def test_every_output_counts_failed_and_unsent_queries_as_slowest():
     run = run_until_the_server_dies()
     q = run.json["queries"]
@@ -268,6 +269,7 @@ def test_compare_uses_the_share_of_scheduled_queries_answered():
     check(r.returncode == 1 and "REGRESSION: answered -50.0 %" in r.stdout, r.stdout + r.stderr)
 
 
+@covered_by_others
 def test_metrics_have_unanswered_queries_in_the_last_bucket_alone():
     server, port = FaultServer("--drop-every", 10), free_port()
     client = Client("-q", "-p", server.port, "-c", 10, "-r", 500, "--timeout", "200ms", "--prove", "no", "--control",

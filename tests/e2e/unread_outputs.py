@@ -87,6 +87,7 @@ def interrupt_all(clients):
         check_equal(interrupt_and_wait(client, name), 130, f"exit code, {name}")
 
 
+@covered_by_others
 def test_sigint_ends_a_run_whatever_output_nobody_reads():
     with contextlib.ExitStack() as stack:
         clients = clients_with_blocked_outputs(stack, "-r", 1000)
@@ -189,6 +190,7 @@ def connect_through(server, n):
     wait_for(lambda: stats(server.control)["accepted"] == before + n, "the server to accept them all")
 
 
+@covered_by_others
 def test_a_server_keeps_serving_when_nobody_reads_its_connections():
     n = 5000  # more rows than stdio's buffer and a pipe have room for
     with server_with_unread("--connections-out") as (server, reading):

@@ -94,6 +94,7 @@ def check_cpu_time(cost, used_s):
     check(watched_s <= used_s + 1e-6, f"{watched_s} s of the {used_s} s that the server used")
 
 
+@covered_by_others
 def test_cpu_time_per_query_is_measured():
     with Server() as server:
         result = watched_run(server.pid, server.port, "-c", 20, "-r", 3000, "-t", 4)
