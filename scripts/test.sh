@@ -8,7 +8,7 @@
 #   scripts/test.sh truth                 the tests that measure time, one by one; the machine should do nothing else
 #   scripts/test.sh unit [PRESET]         only builds and runs the unit tests affected by changes
 # JOBS: how many tests run in parallel (default: 14; most of them wait).
-# EVERY_TEST: if not empty, with sanitizers also the tests of programs whose every line others run, too, as in tests/deep.
+# EVERY_TEST: if not empty, also the tests of tests/deep alone: the longest, and with sanitizers those whose every line others run, too.
 # PREPARED: if not empty, everything is installed and built already, as in .ci/run.
 set -eu
 cd "$(dirname "$0")/.."

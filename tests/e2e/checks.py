@@ -52,6 +52,12 @@ def covered_by_others(test):
     return test
 
 
+def in_deep_only(test):
+    """Marks a long test of what shorter ones test in nearly the same way: only with EVERY_TEST, as in tests/deep."""
+    test.in_deep_only = True
+    return test
+
+
 def before_any_thread(test):
     """Marks a test of what the programs do before they start a second thread, in which ThreadSanitizer finds nothing."""
     test.before_any_thread = True
@@ -81,9 +87,12 @@ def this_part(tests):
 
 
 def fits_this_build(test):
-    return not (SANITIZED and hasattr(test, "plain_build_only")) and \
-        not (SANITIZED and hasattr(test, "covered_by_others") and not os.environ.get("EVERY_TEST")) and \
-        not (SANITIZED == "thread" and (hasattr(test, "needs_own_fd_tables") or hasattr(test, "before_any_thread")))
+    left_out = {"plain_build_only"} if SANITIZED else set()
+    if SANITIZED == "thread":
+        left_out |= {"needs_own_fd_tables", "before_any_thread"}
+    if not os.environ.get("EVERY_TEST"):
+        left_out |= {"in_deep_only", "covered_by_others"} if SANITIZED else {"in_deep_only"}
+    return not any(hasattr(test, mark) for mark in left_out)
 
 
 def check(condition, text):

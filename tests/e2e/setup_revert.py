@@ -152,10 +152,9 @@ def need_strace():
 
 
 @plain_build_only
-def test_apply_killed_at_every_write_is_undone():
+def test_apply_of_the_client_killed_at_every_write_is_undone():
     need_strace()
-    for path in (CLIENT, SERVER):
-        check(kill_points(path, "--apply", "write", 1) > 10, f"writes of {path} --apply")
+    check(kill_points(CLIENT, "--apply", "write", 1) > 10, "writes")
 
 
 @plain_build_only
@@ -164,10 +163,13 @@ def test_revert_of_the_client_killed_at_every_write_is_finished_by_the_next():
     check(kill_points(CLIENT, "--revert", "write", 1) > 10, "writes")
 
 
+# Its changes are of the kinds of the client's.
 @plain_build_only
-def test_revert_of_the_server_killed_at_every_write_is_finished_by_the_next():
+@in_deep_only
+def test_server_killed_at_every_write_is_undone_or_finished():
     need_strace()
-    check(kill_points(SERVER, "--revert", "write", 1) > 10, "writes")
+    for mode in ("--apply", "--revert"):
+        check(kill_points(SERVER, mode, "write", 1) > 10, f"writes of {mode}")
 
 
 @plain_build_only
