@@ -13,16 +13,17 @@
 /* Sums over these trials. */
 struct client_find_evidence {
     uint64_t n_trials;
-    uint64_t overflows, syn_retransmits, n_not_opened, n_without_port;
+    uint64_t overflows, syn_retransmits, n_not_opened, n_without_port, n_not_begun;
 };
 
 enum client_find_limit {
-    CLIENT_FIND_UNLIMITED,    /* no trial decided */
-    CLIENT_FIND_BY_PORTS,     /* most of the connections that this host could not open */
-    CLIENT_FIND_BY_OPENING,   /* its files, its memory, its routes, ... */
-    CLIENT_FIND_BY_CLIENT,    /* its speed */
-    CLIENT_FIND_BY_ACCEPTS,   /* accept queue overflows */
-    CLIENT_FIND_BY_LOST_SYNS, /* at the server or on the way */
+    CLIENT_FIND_UNLIMITED,      /* no trial decided */
+    CLIENT_FIND_BY_PORTS,       /* most of the connections that this host could not open */
+    CLIENT_FIND_BY_OPENING,     /* its files, its memory, its routes, ... */
+    CLIENT_FIND_BY_IN_PROGRESS, /* --max-connections: as many were waiting */
+    CLIENT_FIND_BY_CLIENT,      /* its speed */
+    CLIENT_FIND_BY_ACCEPTS,     /* accept queue overflows */
+    CLIENT_FIND_BY_LOST_SYNS,   /* at the server or on the way */
     CLIENT_FIND_BY_SERVER
 };
 
@@ -42,8 +43,8 @@ bool client_find_handshakes(const struct client_find *f, uint64_t *full, uint64_
  * accepted them, unless this host could not open them. */
 bool client_find_lacks_connections(const struct client_find *f);
 
-/* Returns its name: "ports", "not-opened", "client", "accept-queue", "syns-lost" or "server"; NULL:
- * nothing limited it. */
+/* Returns its name: "ports", "not-opened", "max-connections", "client", "accept-queue", "syns-lost"
+ * or "server"; NULL: nothing limited it. */
 const char *client_find_bound_name(const struct client_find *f);
 
 #endif

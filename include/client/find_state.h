@@ -28,6 +28,7 @@ struct client_find_trial {
     uint64_t p50_ns, p99_ns; /* response time; HIST_BEYOND or LATENCY_UNKNOWN */
     uint64_t connect_p99_ns; /* likewise, of connecting, with CLIENT_FIND_CONNECT_RATE */
     uint64_t n_without_port; /* of figures.n_not_opened */
+    uint64_t n_not_begun;    /* connections due while --max-connections were in progress */
     uint64_t syn_retransmits;
     uint64_t overflows; /* of accept queues of this host; HOST_COUNTERS_UNKNOWN: server elsewhere */
     uint64_t handshakes, resumed; /* TLS handshakes completed, and how many of them resumed a

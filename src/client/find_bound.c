@@ -70,6 +70,7 @@ static void add_up(const struct client_find *f, struct client_find_evidence *e)
         e->syn_retransmits += t->syn_retransmits;
         e->n_not_opened += t->figures.n_not_opened;
         e->n_without_port += t->n_without_port;
+        e->n_not_begun += t->n_not_begun;
         if (t->overflows != HOST_COUNTERS_UNKNOWN)
             e->overflows += t->overflows;
     }
@@ -111,6 +112,11 @@ static bool is_limited_here(const struct client_find *f)
     return f->search.reason == SEARCH_VOID && !client_find_lacks_connections(f);
 }
 
+static enum client_find_limit why_not_here(const struct client_find_evidence *e)
+{
+    return e->n_not_begun > 0 ? CLIENT_FIND_BY_IN_PROGRESS : CLIENT_FIND_BY_CLIENT;
+}
+
 static enum client_find_limit why_not_opened(const struct client_find_evidence *e)
 {
     return e->n_without_port >= e->n_not_opened - e->n_without_port ? CLIENT_FIND_BY_PORTS
@@ -124,7 +130,7 @@ enum client_find_limit client_find_bound(const struct client_find *f,
     if (e->n_trials == 0)
         return CLIENT_FIND_UNLIMITED;
     return e->n_not_opened > 0      ? why_not_opened(e)
-           : is_limited_here(f)     ? CLIENT_FIND_BY_CLIENT
+           : is_limited_here(f)     ? why_not_here(e)
            : e->overflows > 0       ? CLIENT_FIND_BY_ACCEPTS
            : e->syn_retransmits > 0 ? CLIENT_FIND_BY_LOST_SYNS
                                     : CLIENT_FIND_BY_SERVER;
@@ -132,8 +138,8 @@ enum client_find_limit client_find_bound(const struct client_find *f,
 
 const char *client_find_bound_name(const struct client_find *f)
 {
-    static const char *const names[] = {NULL,           "ports",     "not-opened", "client",
-                                        "accept-queue", "syns-lost", "server"};
+    static const char *const names[] = {NULL,     "ports",        "not-opened", "max-connections",
+                                        "client", "accept-queue", "syns-lost",  "server"};
     struct client_find_evidence e;
 
     return names[client_find_bound(f, &e)];

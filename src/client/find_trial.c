@@ -189,6 +189,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     fill_connecting(f, t, &now);
     if (!opens_connections(f) && !reopens_connections(f))
         t->figures.n_not_opened = t->n_without_port = 0;
+    t->n_not_begun = f->recorded[CLIENT_OPEN_LAG].beyond;
     in = (struct client_exceeding_input){
         .metrics = f->recorded,
         .over_tls = over_tls,

@@ -75,11 +75,15 @@ void report_search_text_why(FILE *out, const struct client_find *f)
 {
     const struct search *s = &f->search;
     const char *binding = report_search_binding(f);
+    struct client_find_evidence e;
     char a[LOAD_TEXT_BYTES];
 
     if (client_find_lacks_connections(f))
         fprintf(out,
                 "connections were missing before the trials at %s (see the connection outcomes)",
+                load_text(a, f, s->void_load));
+    else if (client_find_bound(f, &e) == CLIENT_FIND_BY_IN_PROGRESS)
+        fprintf(out, "all --max-connections were in progress at %s: use a larger number",
                 load_text(a, f, s->void_load));
     else if (s->reason == SEARCH_VOID)
         fprintf(out, "this host, not the server, was the limit at %s: %s (see docs/capacity.md)",
@@ -132,6 +136,11 @@ static void print_bound(FILE *out, const struct client_find *f)
                 "             %s %s could not be opened on this host (see the connection outcomes)",
                 units_format_count(n, e.n_not_opened),
                 units_noun(e.n_not_opened, "connection", "connections"));
+        break;
+    case CLIENT_FIND_BY_IN_PROGRESS:
+        fprintf(out, "             %s %s not opened while --max-connections were in progress",
+                units_format_count(n, e.n_not_begun),
+                units_noun(e.n_not_begun, "connection was", "connections were"));
         break;
     case CLIENT_FIND_BY_ACCEPTS:
         fprintf(out, "             the accept queue overflowed %s %s",

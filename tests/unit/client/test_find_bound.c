@@ -69,6 +69,12 @@ static void void_trials_decide_if_they_ended_the_search(void **state)
     assert_int_equal(e.n_trials, 1);
     assert_int_equal(e.overflows, 6);
     assert_string_equal(client_find_bound_name(&f), "client");
+    f.trials[0].n_not_begun = 8; /* of a bad trial: beside the point */
+    assert_string_equal(client_find_bound_name(&f), "client");
+    f.trials[1].n_not_begun = 9;
+    assert_int_equal(client_find_bound(&f, &e), CLIENT_FIND_BY_IN_PROGRESS);
+    assert_int_equal(e.n_not_begun, 9);
+    assert_string_equal(client_find_bound_name(&f), "max-connections");
 }
 
 static void first_cause_on_the_way_to_the_server_is_named(void **state)

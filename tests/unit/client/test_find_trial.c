@@ -271,6 +271,17 @@ static void connections_without_a_port_are_told_from_others_not_opened(void **st
     assert_int_equal(trial.n_without_port, 3);
 }
 
+static void connections_due_while_too_many_are_in_progress_are_counted(void **state)
+{
+    (void)state;
+    hist_record_beyond(&f.recorded[CLIENT_OPEN_LAG], 5); /* before the trial */
+    client_find_trial_begin(&f);
+    hist_record(&f.recorded[CLIENT_OPEN_LAG], 1000);
+    hist_record_beyond(&f.recorded[CLIENT_OPEN_LAG], 2);
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.n_not_begun, 2);
+}
+
 /* Adds an interval of 1 s with 100 queries, after the first one of the trial. */
 static void add_interval(unsigned n_lost_of_100)
 {
@@ -359,6 +370,8 @@ int main(void)
             ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server, setup,
             teardown),
         cmocka_unit_test_setup_teardown(connections_without_a_port_are_told_from_others_not_opened,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(connections_due_while_too_many_are_in_progress_are_counted,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
                                         teardown),

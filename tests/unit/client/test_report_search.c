@@ -315,6 +315,14 @@ static void what_was_counted_names_what_bound(void **state)
     add(SEARCH_BISECT, 1010, TRIAL_VOID, TRIAL_GENERATOR_LIMITED);
     print_json(&find);
     assert_has(text, "\"bound_by\": \"client\"");
+    print_text();
+    assert_has(text, "this host, not the server, was the limit at 1,010 q/s: ");
+    find.trials[find.search.n - 1].n_not_begun = 1200;
+    print_json(&find);
+    assert_has(text, "\"bound_by\": \"max-connections\"");
+    print_text();
+    assert_has(text, "all --max-connections were in progress at 1,010 q/s: use a larger number");
+    assert_has(text, "1,200 connections were not opened while --max-connections were in progress");
 }
 
 /* Out of time after a single bad trial: no bound yet, but what happened there is told. */
