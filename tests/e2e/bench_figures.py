@@ -290,11 +290,15 @@ def test_picture_does_not_depend_on_the_terminal_of_the_user():
 
 
 def test_missed_targets_and_failed_runs_set_the_exit_code():
-    check_equal([ending.exit_code(*counts) for counts in ((0,), (1,), (0, 1))], [0, 1, 1], "exit codes")
     compare = program("compare")
-    compare.attempt("x", lambda: 1 / 0)
-    compare.attempt("y", lambda: skip("not installed"))
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        codes = [ending.exit_code(*counts) for counts in ((0,), (1,), (0, 1))]
+        compare.attempt("x", lambda: 1 / 0)
+        compare.attempt("y", lambda: skip("not installed"))
+    check_equal(codes, [0, 1, 1], "exit codes")
     check_equal(compare.failed, ["x"], "failed runs")
+    check_equal(out.getvalue().splitlines(), ["targets missed: 1", "runs failed: 1", "FAIL x: division by zero", "SKIP y: not installed"],
+                "what they print")
     missed = case("limit over 5 connections", floor=compare.of_ladder(1000), tcpclient=compare.of_ladder(100))
     check_equal(compare_targets.judge({"limits": [missed]}), 1, "targets missed")
     saturation = program("saturation")
