@@ -155,7 +155,7 @@ void server_cost_report_text(FILE *out, const struct server_cost *c)
     print_cpu(out, c);
     print_listen_queue(out, c);
     if (c->end[0] != '\0')
-        fprintf(out, "             watched only until then: %s\n", c->end);
+        fprintf(out, "             samples end early: %s\n", c->end);
 }
 
 /* --- JSON --- */

@@ -144,7 +144,7 @@ void html_cost(struct html_report *r)
     fputs("<section>\n<h2>Server cost</h2>\n<p>", r->out);
     html_printf(r->out, "Watched: %s.", c.name);
     if (c.end[0] != '\0')
-        html_printf(r->out, " Only until then: %s.", c.end);
+        html_printf(r->out, " The samples end early: %s.", c.end);
     fputs(" Bytes per connection are the slope of memory over the number of connections, with its "
           "95 % confidence interval.</p>\n",
           r->out);

@@ -147,7 +147,7 @@ def test_end_of_the_server_is_reported():
     client.process.send_signal(signal.SIGINT)
     result = client.wait()
     check_equal(result.json["server_cost"]["end"], f"process {process.pid} has ended", "in the result")
-    check(f"watched only until then: process {process.pid} has ended\n" in result.err, result.err)
+    check(f"samples end early: process {process.pid} has ended\n" in result.err, result.err)
 
 
 def gone_pid():
@@ -240,7 +240,7 @@ def test_samples_from_another_host_are_matched_by_time():
         other = temp_path("other.json")
         write_json(other, document | {"end": end, "samples": document["samples"][:n]})
         text = report("show", run, "--watch", other, code=None).stdout
-        said = re.findall(r"^ +watched only until then: (.*)$", text, re.M)
+        said = re.findall(r"^ +samples end early: (.*)$", text, re.M)
         check_equal(said, [words] if words else [], f"with {n or 'all'} samples; {text}")
     check_that_no_peak_of_a_full_file_is_lost(run, document)
     for row in document["samples"]:

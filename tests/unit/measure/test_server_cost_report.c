@@ -92,7 +92,7 @@ static void summary_has_every_figure(void **state)
         "             4,200 B of kernel memory (cgroup) per connection\n"
         "             100 us of CPU time per query: 30.0 us user, 70.0 us system; 1.25 CPUs busy\n"
         "             listen queue: longest seen 7 of 4,096, 1 overflow, 2 drops\n"
-        "             watched only until then: no process is left\n");
+        "             samples end early: no process is left\n");
     free(text);
 }
 
