@@ -68,10 +68,10 @@ static void put_stray(struct openmetrics *m, const struct tally *t)
 
 static void put_retransmits(struct openmetrics *m, const struct tally *t)
 {
-    put_count(m, "tcpclient_syn_retransmits", "SYNs sent again, of all attempts.",
+    put_count(m, "tcpclient_syn_retransmits", "SYNs retransmitted, in all attempts.",
               &t->connections.syn_retransmits);
     put_count(m, "tcpclient_retransmits",
-              "Segments sent again by established connections that have ended.",
+              "Segments retransmitted by established connections that have ended.",
               &t->connections.retransmits);
 }
 

@@ -208,8 +208,10 @@ int client_opts_check_class_conflicts(const struct client_opts *o, char *error)
     const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
         {"--find", o->find != CLIENT_FIND_NONE, "the search sets the load"},
-        {"--conn-schedule", o->conn_schedule != NULL, "shares are of a fixed number"},
-        {"--max-connections", o->max_connections != 0, "shares are of a fixed number"},
+        {"--conn-schedule", o->conn_schedule != NULL,
+         "classes share a fixed number of connections"},
+        {"--max-connections", o->max_connections != 0,
+         "classes share a fixed number of connections"},
     };
 
     return o->class.n > 0 ? options_refuse_conflicts("--class:", others, N(others), error) : 0;

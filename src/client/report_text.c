@@ -77,7 +77,7 @@ static void print_retransmits(FILE *out, const struct tally *t)
                 units_noun(n_on, "connection", "connections"),
                 count_text(c, &t->connections.needless_retransmits));
     if (n_syns > 0) /* of connections that were never established, too */
-        fprintf(out, "             %s SYN %s, of all attempts\n", units_format_count(a, n_syns),
+        fprintf(out, "             %s SYN %s in all attempts\n", units_format_count(a, n_syns),
                 units_noun(n_syns, "retransmit", "retransmits"));
 }
 

@@ -153,7 +153,7 @@ static void one_of_a_kind_is_singular(void **state)
     assert_has(text, "to 192.0.2.1:53, 1 connection, 100 q/s");
     assert_has(text, "\n  1 thread, pacing");
     assert_has(text,
-               " 1 retransmit on 1 connection, 171 spurious\n             1 SYN retransmit, of all "
+               " 1 retransmit on 1 connection, 171 spurious\n             1 SYN retransmit in all "
                "attempts\n");
     assert_has(text, " all timeouts are on 1 connection, 0 deaf at the end\n");
     assert_has(text, "UDP          1 datagram malformed,");
