@@ -26,10 +26,13 @@ Each night has a directory, named after its start time (UTC):
                       for each VALID run: result, histograms, summary, the server's output
   reference-NN.*      the same files for each VALID run of the reference program
   repeated/           the same files for runs that were SUSPECT or INVALID
+  repeated.txt        why each of these was repeated
   plan.txt compare.txt verdict.json
                       output of the preflight and of the comparison
   fingerprint         settings, programs and machine; nights with the same fingerprint form a series
+  changed.txt         in the first night of a series: what differs from the last reference night
   page.html           the last run as a page (tcpreport html), unless the night is a PASS
+  page.txt mail.txt   messages of tcpreport html and of sendmail; mostly empty
   reference           exists if later nights are compared with this one
 
 Exit codes; for all but 0, the summary is mailed to mail-to or, if that is not set, printed to stderr:
@@ -243,7 +246,7 @@ valid_run() {
     choose_programs "$1"
     try=1
     until try_run "$night/$1" || is_valid_reference "$1"; do
-        why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd ' ' -)
+        why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd '|' - | sed 's/|/: /; s/|/; /g')
         why="exit code $code: ${why:-$(last_line "$night/$1.txt")}"
         printf '%s\n' "$1, try $try: $why" >>"$night/repeated.txt" || true # as on a full disk
         conclude_by_goals "$1"

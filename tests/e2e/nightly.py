@@ -103,7 +103,7 @@ def test_invalid_runs_are_repeated_up_to_the_limit():
     invalid = ({**real_result(), "broken_law": "sums"}, 1)
     nights.queue(*valid_runs(1), suspect, invalid, *valid_runs(1))
     night, err = nights.run(2, "INCONCLUSIVE: first night of a series")
-    check("run-02, try 1: exit code 3: SUSPECT host-noise: a reason\n" in err, err)
+    check("run-02, try 1: exit code 3: SUSPECT: host-noise: a reason; unsent: another\n" in err, err)
     check("run-02, try 2: exit code 1: " in err, err)
     check_equal(names_of(night), ["run-01.json", "run-02.json"], "runs")
     check_equal(names_of(night, "repeated/*.json"), ["run-02.try-1.json", "run-02.try-2.json"], "repeated")

@@ -25,7 +25,7 @@ echo "$(basename "$0") $(basename "$2") $arguments" >>"$FAKE/runs"
 next=$(ls "$FAKE/queue" | head -n 1)
 mv "$FAKE/queue/$next" "$2"
 code=${next##*.}
-[ "$code" = 0 ] || printf 'Verdict      SUSPECT\\n             host-noise: a reason\\n' >&2
+[ "$code" = 0 ] || printf 'Verdict      SUSPECT\\n             host-noise: a reason\\n             unsent: another\\n' >&2
 exit "$code"
 """
 
