@@ -44,7 +44,7 @@ static void explain_holding(FILE *out, const struct verdict_input *in)
 {
     for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
         if (!verdict_holds(in, i)) {
-            fputs("  holds: whether the percentile is the server's, not this host's\n", out);
+            fputs("  holds: whether the percentile reflects the server, not this host\n", out);
             return;
         }
 }

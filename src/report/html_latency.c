@@ -185,8 +185,9 @@ static void print_queries(struct html_report *r, const struct metric_table *t, b
             "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
             "unknown.",
             end, end);
-    fputs(t->holds != NULL ? " holds: the response time is the server's, not this host's.</p>\n"
-                           : "</p>\n",
+    fputs(t->holds != NULL
+              ? " holds: the percentile reflects the server, not the client's host.</p>\n"
+              : "</p>\n",
           r->out);
 }
 
@@ -207,7 +208,7 @@ void html_latency(struct html_report *r)
     if (others.n > 0)
         print_table(r->out, &others,
                     of_listener ? "Delays, and times of connections" /* the server's send lag */
-                                : "Delays of this host, and times of connections",
+                                : "Delays of the client's host, and times of connections",
                     "never");
     if (since_due.n > 0)
         print_table(r->out, &since_due, "Times of connections since they were due", "never");

@@ -41,7 +41,7 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
                                const char *upper)
 {
     static const char *const reasons[][2] = {
-        {"void-trials", "this host, not the server, was the limit"},
+        {"void-trials", "the client's host, not the server, was the limit"},
         {"time", "not enough time was left for another trial"},
         {"unconfirmed", "short trials were good, but no long one confirmed them"},
         {"too-many-trials", "too many trials without an answer"},
@@ -155,11 +155,11 @@ void html_search(struct html_report *r)
     fputs("<section>\n<h2>Capacity search</h2>\n", r->out);
     print_level(r->out, search);
     if (html_plots_has_trials(search))
-        html_picture(
-            r->out, &r->can_draw,
-            "Response time by load, for trials that this host did not limit; several trials at one "
-            "load are averaged. The dashed lines are the bounds of the capacity.",
-            print_curve, search);
+        html_picture(r->out, &r->can_draw,
+                     "Response time by load, for trials that the client's host did not limit; "
+                     "several trials at one load are averaged. The dashed lines are the bounds of "
+                     "the capacity.",
+                     print_curve, search);
     print_trials(r->out, search);
     fputs("</section>\n", r->out);
 }

@@ -28,18 +28,21 @@ static void print_holding(FILE *out, const struct json_object *result)
     else if (result_is_search(result))
         fputs("the latencies are those of all trials of the search together.", out);
     else if (valid_to == NULL)
-        fputs("whether the response times are the server's or this host's is unknown.", out);
+        fputs("whether the response times reflect the server or the client's host is unknown.",
+              out);
     else if (strcmp(valid_to, "max") == 0)
-        fputs("all percentiles of the response time are the server's, not this host's.", out);
+        fputs("all percentiles of the response time reflect the server, not the client's host.",
+              out);
     else if (strcmp(valid_to, "none") == 0)
         fputs(result_any_holds(result)
-                  ? "the median of the response time is not the server's alone."
-                  : "no percentile of the response time is the server's alone.",
+                  ? "the median of the response time does not reflect the server alone."
+                  : "no percentile of the response time reflects the server alone.",
               out);
     else
-        html_printf(out,
-                    "percentiles of the response time up to %s are the server's, not this host's.",
-                    valid_to);
+        html_printf(
+            out,
+            "percentiles of the response time up to %s reflect the server, not the client's host.",
+            valid_to);
 }
 
 static void print_item(FILE *out, const char *text)

@@ -61,7 +61,7 @@ def test_time_of_a_later_version_is_ignored():
 
 def test_only_queries_count_as_unanswered():
     text = page_of(files(0)[0])
-    queries, others = text.split("Times of queries", 1)[1].split("Delays of this host", 1)
+    queries, others = text.split("Times of queries", 1)[1].split("Delays of the client", 1)
     rows = [re.findall(r"<th scope=\"row\">(unanswered|never)<", part.split("</table>", 1)[0]) for part in (queries, others)]
     check_equal(rows, [["unanswered"], ["never"]], "what is said of times that never came")
 
@@ -75,13 +75,13 @@ def test_what_never_came_has_its_times():
     queries = rows_of(text, "Times of queries")
     check_equal([queries[name][0] for name in ("min", "p50", "p99", "max", "mean", "values", "unanswered")],
                 ["-", ">5.00 s", "-", "-", "-", "0", "300"], "the response time")
-    others = rows_of(text, "Delays of this host, and times of connections")
+    others = rows_of(text, "Delays of the client's host, and times of connections")
     recovery = others[""].index("recovery")
     check_equal((others["p50"][recovery], others["never"][recovery]), ("never", "300"), "the recovery")
     page = Page(text)
     figures = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
     check_equal((figures["response p50"], figures["slowest answer"]), (">5.00 s", "-"), "the first screen")
-    check("all percentiles of the response time are the server's" in page.texts("header")[0], "what holds")
+    check("all percentiles of the response time reflect the server" in page.texts("header")[0], "what holds")
     check("No curve: no query was answered." in page.text(), "why there is no curve")
 
 
@@ -284,16 +284,16 @@ def test_goals_are_shown_beside_the_verdict():
 
 
 def test_how_far_the_response_times_hold_is_said():
-    for valid_to, of_max, words in (("none", False, "no percentile of the response time is the server's alone."),
-                                    ("none", True, "the median of the response time is not the server's alone."),
-                                    ("p99", False, "percentiles of the response time up to p99 are the server's, not this host's."),
-                                    ("max", True, "all percentiles of the response time are the server's, not this host's."),
-                                    (None, False, "whether the response times are the server's or this host's is unknown.")):
+    for valid_to, of_max, words in (("none", False, "no percentile of the response time reflects the server alone."),
+                                    ("none", True, "the median of the response time does not reflect the server alone."),
+                                    ("p99", False, "percentiles of the response time up to p99 reflect the server, not the client's host."),
+                                    ("max", True, "all percentiles of the response time reflect the server, not the client's host."),
+                                    (None, False, "whether the response times reflect the server or the client's host is unknown.")):
         run = copy_of_run("holds.json", holds=None)
         change(run, valid_to=valid_to, holds={"p50": valid_to not in ("none", None), "max": of_max})
         header = Page(page_of(run)).texts("header")[0]
         check(words in header, f"{words!r} in {header}")
-    check("holds: the response time is the server's, not this host's." in Page(page_of(run)).text(), "what holds")
+    check("holds: the percentile reflects the server, not the client's host." in Page(page_of(run)).text(), "what holds")
 
 
 def test_connections_on_demand_are_those_requested():
@@ -362,7 +362,7 @@ def test_connections_of_a_run_without_queries_have_their_times():
                    "--hlog", f"{stem}.hlog", "--connections-out", f"{stem}.csv", "127.0.0.1")
     text = page_of(*(f"{stem}.{ending}" for ending in ("json", "hlog", "csv")))
     check("values" in rows_of(text, "Times of connections since they were due"), "since due")
-    check("values" in rows_of(text, "Delays of this host, and times of connections"), "connect")
+    check("values" in rows_of(text, "Delays of the client's host, and times of connections"), "connect")
     check(any(caption.startswith("Connect ramp") for caption in pictures(text)), "the ramp is drawn")
     check("Pictures are missing" not in text, "and nothing failed")
     # intervals of a second, as of slow connecting, have a rate: of queries, of which there are none
