@@ -111,7 +111,7 @@ def check_of_log(out, queries, answers, directory):
 
 def check_used_up(out, queries, answers, directory):
     n_queries, n, each = (float(x) for x in re.findall(r"[\d.]+", out))
-    places = read_rows(os.path.join(directory, "places.csv"))
+    places = read_rows(os.path.join(directory, "slots.csv"))
     check_equal((n_queries, n), tuple(sum(int(place[column]) for place in places)
                                       for column in ("queries", "connections")), "queries and connections")
     # 1000 of them unless the machine stalled; the last connection of each of 20 places may not be used up
