@@ -26,6 +26,7 @@ def options_of(program):
     """(short or None, long, argument or None, help) of each line of --help."""
     argv = {**PROGRAMS, **COMMANDS}[program]
     out = run_command([*argv, "--help"])
+    check(max(map(len, out.stdout.splitlines())) <= 100, f"100 columns of {program} --help: {out.stdout}")
     lines = re.sub(r"\n {30}(?=\S)", "  ", out.stdout).splitlines()  # below a name that is too long
     found = [match.groups() for match in map(OPTION.match, lines) if match]
     check_equal([option[1] for option in found[-2:]], ["help", "version"], f"options in {out.stdout}")
