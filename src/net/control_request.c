@@ -152,7 +152,7 @@ enum control_status control_request_check(const struct control_sender *from, con
     if (token != NULL) {
         if (sent == NULL || strncasecmp(sent, BEARER, strlen(BEARER)) != 0 ||
             !is_token(sent + strlen(BEARER), token))
-            return REFUSE(NO_TOKEN, "expected Authorization: Bearer and the token");
+            return REFUSE(NO_TOKEN, "expected the header 'Authorization: Bearer TOKEN'");
         return CONTROL_OK;
     }
     if (!any_host && from->host != NULL && !is_loopback(from->host))

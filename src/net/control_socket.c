@@ -63,8 +63,8 @@ int control_token_read(struct control_token *token, const char *file, char *erro
     line[strcspn(line, "\r\n")] = '\0';
     text = line + utf8_mark_bytes(line, strlen(line));
     if (!read || !is_token(text))
-        return REFUSE("no token in '%.200s': expected a line of %d to %d printable characters",
-                      file, CONTROL_TOKEN_MIN, CONTROL_TOKEN_MAX);
+        return REFUSE("no token in '%.200s': expected a line of %d to %d visible characters", file,
+                      CONTROL_TOKEN_MIN, CONTROL_TOKEN_MAX);
     memcpy(token->text, text, strlen(text) + 1);
     return 0;
 }

@@ -246,7 +246,7 @@ def test_user_is_changed_for_good_on_every_thread():
         wait_for(lambda: os.path.exists(result), "the JSON")
         check_equal(os.stat(result).st_uid, NOBODY, "owner of the JSON")
         answer = get(control, "/stats")
-        check("token" in answer and '"accepted"' not in answer, f"the token is asked for: {answer}")
+        check("Bearer TOKEN" in answer and '"accepted"' not in answer, f"the token is asked for: {answer}")
         os.rename(result, result + ".1")
         server.json_path = result
         check_equal(server.stop(), 0, f"exit code: {server.stderr()}")
