@@ -53,12 +53,12 @@ int output_fd(struct output *o);
  * kept, within limits (base/backlog.h); the lines that are dropped are counted. */
 void output_put(struct output *o, char *text, size_t n_bytes);
 
-/* Puts a whole document, without waiting for a reader: in a regular file it takes the place of the
- * last one, elsewhere, and in a file that cannot be emptied, it follows it.  Frees the text.
- * Returns 0, or -1 after a line on stderr. */
+/* Puts a whole document, without waiting for a reader.  In a regular file it replaces the last one;
+ * elsewhere, and in a file that cannot be emptied, it is appended.  Frees the text.  Returns 0, or
+ * -1 after a line on stderr. */
 int output_put_document(struct output *o, char *text, size_t n_bytes);
 
-/* Writes on what is kept, without waiting.  Returns whether nothing is left. */
+/* Continues to write what is kept, without waiting.  Returns whether nothing is left. */
 bool output_put_rest(struct output *o);
 
 /* Writes all that is kept and the stream.  A document is complete then.  Returns 0, or -1 after a

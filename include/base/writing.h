@@ -14,7 +14,7 @@
  * Returns the new descriptor, or -1 with errno. */
 int writing_open_again(int fd);
 
-/* Whether to go on waiting for a reader; waited_ns: since it was last asked by the same writer. */
+/* Whether to go on waiting for a reader; waited_ns: since the same writer last called it. */
 typedef bool writing_may_wait(uint64_t waited_ns);
 
 /* Until shutdown is requested (base/shutdown.h).  From then on, all writers together wait

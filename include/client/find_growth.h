@@ -9,19 +9,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Forgets what was seen: at the start of a trial, and of one that ends early, since the quarters
- * are those of the whole trial. */
+/* Forgets all samples.  Call it at the start of a trial, and for one that ends early, because the
+ * quarters are those of the whole trial. */
 void client_find_growth_reset(struct client_find *f);
 
-/* Looks at the queries under way: repeatedly, from the start of the measurement to its end. */
+/* Samples the queries under way.  Call it repeatedly, from the start of the measurement to its
+ * end. */
 void client_find_growth_look(struct client_find *f, uint64_t now_ns);
 
-/* Looks at the timeouts: before each of these looks, and until the last query has its outcome.
- * timeout_ns: how long a lost query is under way. */
+/* Samples the timeouts.  Call it before each client_find_growth_look(), and until the last query
+ * has its outcome.  timeout_ns: how long a lost query is under way. */
 void client_find_growth_look_at_timeouts(struct client_find *f, uint64_t timeout_ns,
                                          uint64_t now_ns);
 
-/* Whether their number grew, also without those that were lost or took long without any queue. */
+/* Whether the number of queries under way grew, apart from those that were lost or took long
+ * without any queue. */
 bool client_find_growth_was_seen(const struct client_find *f, uint64_t timeout_ns);
 
 #endif

@@ -21,10 +21,10 @@ struct client_find_settings {
 /* The unit of the loads: "q/s", "connections" or "connections/s".  what: not NONE. */
 const char *client_find_settings_unit(int what);
 
-/* Of options that client_opts_check_find() has read. */
+/* Returns the settings of options that client_opts_check_find() has read. */
 struct client_find_settings client_find_settings_of(const struct client_opts *o);
 
-/* How long the start of every trial is not measured. */
+/* Returns how long the start of every trial is, which is not measured. */
 uint64_t client_find_settings_discard_ns(const struct client_find_settings *s);
 
 /* Returns the search for these settings.  n_threads: a search for connections begins with at least

@@ -8,10 +8,10 @@
 
 /* Both return 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
 
-/* Options that --protocol listen, which must be set, excludes. */
+/* Refuses options that conflict with --protocol listen, which must be set. */
 int client_opts_check_listen(struct client_opts *o, char *error);
 
-/* What --loop, the rate or schedule and the kind of query exclude and require. */
+/* Checks what --loop, the rate or schedule and the kind of query exclude and require. */
 int client_opts_check_load(struct client_opts *o, char *error);
 
 #endif
