@@ -30,9 +30,9 @@ uint64_t client_find_trial_events(const struct client_find *f);
  * times out, so the first intervals lack losses, and the drain has as many: they are one batch. */
 void client_find_trial_add_interval(struct client_find *f);
 
-/* Whether the trial, which has n_all queries, will be bad whatever else happens in it, according to
- * what was collected in f->recorded so far. */
-bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all);
+/* Whether the trial, which has n_all queries, will be bad, or is void and will not be good,
+ * whatever else happens in it, according to what was collected in f->recorded so far. */
+bool client_find_trial_is_decided(const struct client_find *f, uint64_t n_all);
 
 /* Whether the queries of a trial that was filled in, a window of the recovery, met the service
  * level again: at least one was due, at least half as many were answered as were due, and this host

@@ -22,7 +22,7 @@
  * plus this are given up. */
 #define PATIENCE_NS UNITS_NS_PER_S
 
-/* A trial whose goals can no longer be met runs to its end if less than this is left. */
+/* A trial that can no longer be good runs to its end if less than this is left. */
 #define WORTH_ENDING_NS UNITS_NS_PER_S
 
 /* The recovery is judged in windows of this length. */
@@ -180,13 +180,13 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
     }
 }
 
-/* Ends a trial whose goals can no longer be met, which leaves time for others. */
-static void end_lost_trial(struct client_find *f, uint64_t now_ns)
+/* Ends a trial that can no longer be good, which leaves time for others. */
+static void end_decided_trial(struct client_find *f, uint64_t now_ns)
 {
     const double length_s = (double)f->order.duration_ns / (double)UNITS_NS_PER_S;
 
     if (now_ns + WORTH_ENDING_NS > f->end_ns ||
-        !client_find_trial_is_lost(f, trial_most_queries(rate_qps(f) * length_s)) ||
+        !client_find_trial_is_decided(f, trial_most_queries(rate_qps(f) * length_s)) ||
         client_steer_trial_end(f->steer, &f->end_ns) != 0)
         return;
     search_ended_early(&f->search, f->end_ns - f->measure_ns);
@@ -201,7 +201,7 @@ static void look_at_interval(struct client_find *f, uint64_t now_ns)
         return;
     f->collected_ns = f->intervals->last_ns;
     client_find_trial_add_interval(f);
-    end_lost_trial(f, now_ns);
+    end_decided_trial(f, now_ns);
 }
 
 static void watch_load(struct client_find *f, uint64_t now_ns)

@@ -244,11 +244,12 @@ void client_find_trial_add_interval(struct client_find *f)
     }
 }
 
-bool client_find_trial_is_lost(const struct client_find *f, uint64_t n_all)
+bool client_find_trial_is_decided(const struct client_find *f, uint64_t n_all)
 {
     const struct trial_figures now = figures_so_far(f);
 
-    return trial_is_lost(&f->settings->slo, &now, n_all);
+    return trial_is_lost(&f->settings->slo, &now, n_all) ||
+           trial_is_void(&f->settings->slo, &now, n_all);
 }
 
 bool client_find_trial_shows_recovery(const struct client_find *f,

@@ -136,6 +136,17 @@ def nothing_is_fast():
     check(s["elapsed_s"] < 5 * len(s["trials"]), f"took {s['elapsed_s']} s")
 
 
+def too_few_connections_are_allowed():
+    """Each takes 1 s: of 300 per second, 100 are in progress and 200 not begun. 10 % of the 9,000 of a trial are not after 4.5 s."""
+    code, r, said = search("latency_us=250000", 300, 600, "--find", "connect-rate", "--close", "rst", "--slo", "p99<3s",
+                           "--max-connections", "100", "--find-time", "2m")
+    check_end(code, r, said, 3, status="inconclusive", reason="void-trials", limited_by="generator-limited", bound_by="max-connections")
+    check("all --max-connections were in progress at 300 connections/s: use a larger number" in said, f"summary: {said}")
+    for t in r["search"]["trials"]:
+        check(t["ended_early"] and 4.5 <= t["duration_s"] < 8, f"ended once that was known: {t}")
+        check(t["behind"] > 900, f"not begun: {t}")
+
+
 def nothing_is_good():
     """One query in 20 is lost."""
     code, r, said = search("lost_permille=50", 2000, 4000, "-c", "10", "--find", "rate", "--slo", "lost<2%", "--find-time", "3m",
@@ -240,6 +251,6 @@ LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, steady
         lost_connections_are_no_growing_queue, slow_answers_are_no_growing_queue, a_queue_grows_before_anything_is_late,
         out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time, the_capacity_of_a_queue)
 
-for case in (nothing_fails, nothing_is_fast, nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections,
-             threads_keep_what_they_hold, *(() if "--ends" in sys.argv else LONG)):
+for case in (nothing_fails, nothing_is_fast, too_few_connections_are_allowed, nothing_is_good, a_server_takes_20_connections,
+             a_server_accepts_30_connections, threads_keep_what_they_hold, *(() if "--ends" in sys.argv else LONG)):
     case()

@@ -43,8 +43,8 @@ bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *ord
  * to try if it lies between the bounds.  Call it before search_take(). */
 void search_held(struct search *s, double load);
 
-/* The trial of the last order did not begin (0), or ended after measured_ns, since its goals are
- * missed whatever the rest of it would have brought.  Call it before search_take(). */
+/* The trial of the last order did not begin (0), or ended after measured_ns, since it is not good
+ * whatever the rest of it would have brought.  Call it before search_take(). */
 void search_ended_early(struct search *s, uint64_t measured_ns);
 
 /* Takes the outcome of the last order. */

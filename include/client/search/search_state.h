@@ -60,7 +60,7 @@ enum search_reason {
 struct search_trial {
     struct search_order order;
     struct trial_judgment judgment;
-    /* As ordered, or until its goals were missed for good; 0: it did not begin. */
+    /* As ordered, or until it could no longer be good; 0: it did not begin. */
     uint64_t measured_ns;
 };
 

@@ -72,6 +72,11 @@ uint64_t trial_most_queries(double mean);
  * these counts meets every goal.  n_all: the most queries that the whole trial may have, > 0. */
 bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all);
 
+/* Whether a trial under way is void so far, and will not be good either if this host sends its
+ * other queries in time and each of these meets every goal.  Not so if only its own delays speak
+ * against it: the server may still miss a goal by itself.  n_all: likewise. */
+bool trial_is_void(const struct slo *slo, const struct trial_figures *f, uint64_t n_all);
+
 /* "good", "bad", "void" */
 const char *trial_class_name(enum trial_class class);
 

@@ -98,14 +98,35 @@ uint64_t trial_most_queries(double mean)
     return (uint64_t)(mean + MOST_DEVIATIONS * sqrt(mean)) + 1;
 }
 
-bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all)
+/* Returns the figures of a trial of n_all queries, of which the others meet every goal. */
+static struct trial_figures of_whole(const struct slo *slo, const struct trial_figures *f,
+                                     uint64_t n_all)
 {
     struct trial_figures whole = *f;
 
     for (unsigned i = 0; i < slo->n; i++)
         if (whole.goals[i].of < n_all)
             whole.goals[i].of = n_all;
+    return whole;
+}
+
+bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all)
+{
+    const struct trial_figures whole = of_whole(slo, f, n_all);
+
     return worst_missed(slo, &whole, true) < slo->n;
+}
+
+bool trial_is_void(const struct slo *slo, const struct trial_figures *f, uint64_t n_all)
+{
+    struct trial_figures whole = of_whole(slo, f, n_all);
+    struct trial_judgment judgment;
+
+    if (whole.n_due < n_all)
+        whole.n_due = n_all;
+    judgment = trial_judge(slo, &whole);
+    return trial_judge(slo, f).class == TRIAL_VOID && judgment.class == TRIAL_VOID &&
+           judgment.reason != TRIAL_HOST_NOISE;
 }
 
 const char *trial_class_name(enum trial_class class)

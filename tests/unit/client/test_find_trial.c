@@ -282,6 +282,19 @@ static void connections_due_while_too_many_are_in_progress_are_counted(void **st
     assert_int_equal(trial.n_not_begun, 2);
 }
 
+/* Of a trial of 1,000 queries, 101 of which cannot begin. */
+static void a_trial_that_this_host_cannot_offer_is_decided(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, 400);
+    hist_record_beyond(&f.recorded[CLIENT_OPEN_LAG], 100);
+    assert_false(client_find_trial_is_decided(&f, 1000));
+    hist_record_beyond(&f.recorded[CLIENT_OPEN_LAG], 1);
+    assert_true(client_find_trial_is_decided(&f, 1000));
+}
+
 /* Adds an interval of 1 s with 100 queries, after the first one of the trial. */
 static void add_interval(unsigned n_lost_of_100)
 {
@@ -373,6 +386,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(connections_due_while_too_many_are_in_progress_are_counted,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_trial_that_this_host_cannot_offer_is_decided, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(losses_counted_when_they_time_out_do_not_vary, setup,

@@ -154,6 +154,29 @@ static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
     assert_false(trial_is_lost(&slo, &(struct trial_figures){0}, 10000));
 }
 
+static void a_trial_is_void_when_the_rest_cannot_make_it_good(void **state)
+{
+    struct trial_figures late = {.n_due = 5000, .goals = {{0, 5000, 0, 0}, {0, 5000, 0, 0}}};
+    struct trial_figures unopened = late;
+
+    (void)state;
+    late.n_behind = 1000;
+    assert_false(trial_is_void(&slo, &late, 10000)); /* 10 % of the whole are tolerated */
+    late.n_behind = 1001;
+    assert_true(trial_is_void(&slo, &late, 10000));
+    late.goals[0].n = late.goals[0].own = 51; /* without these none is slow */
+    assert_true(trial_is_void(&slo, &late, 10000));
+    late.goals[0].own = 0; /* so far it is bad, and the rest may change that */
+    assert_false(trial_is_void(&slo, &late, 10000));
+    unopened.n_not_opened = unopened.goals[1].n = unopened.goals[1].own = 9;
+    assert_false(trial_is_void(&slo, &unopened, 10000));
+    unopened.n_not_opened = unopened.goals[1].n = unopened.goals[1].own = 10;
+    assert_true(trial_is_void(&slo, &unopened, 10000));
+    unopened.n_not_opened = 0; /* the server may still lose as many */
+    assert_false(trial_is_void(&slo, &unopened, 10000));
+    assert_false(trial_is_void(&slo, &(struct trial_figures){0}, 10000));
+}
+
 /* The probability that a Poisson variable is larger than n. */
 static double exceeds(double mean, uint64_t n)
 {
@@ -226,6 +249,7 @@ int main(void)
         cmocka_unit_test(what_this_host_could_not_open_says_nothing_of_the_server),
         cmocka_unit_test(without_queries_nothing_is_known),
         cmocka_unit_test(a_trial_is_lost_when_the_rest_cannot_save_it),
+        cmocka_unit_test(a_trial_is_void_when_the_rest_cannot_make_it_good),
         cmocka_unit_test(a_trial_hardly_ever_has_more_queries_than_it_may_have),
         cmocka_unit_test(a_trial_with_few_queries_is_not_lost_too_soon),
         cmocka_unit_test(more_queries_than_expected_are_judged_as_they_are),
