@@ -14,9 +14,10 @@
 struct client_exceeding_input {
     const struct hist *metrics; /* CLIENT_N_QUERY_METRICS at least, by enum client_metric */
     bool over_tls;
-    enum client_metric own; /* this host's delays: of queries, or of opening their connections */
-    uint64_t length_ns;     /* of the run; planned of a trial */
-    uint64_t n_lost;        /* queries without an answer */
+    /* This host's delays: of queries, or of opening their connections; infinite: never begun. */
+    enum client_metric own;
+    uint64_t length_ns; /* of the run; planned of a trial */
+    uint64_t n_lost;    /* queries without an answer */
     /* Queries that this host may have lost or delayed besides; UINT64_MAX: any number of them. */
     uint64_t n_own;
     uint64_t n_own_connections; /* that this host could not open */

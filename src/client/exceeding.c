@@ -7,16 +7,19 @@ enum client_metric client_exceeding_connecting(bool over_tls)
     return over_tls ? CLIENT_DUE_SECURED : CLIENT_DUE_CONNECTED;
 }
 
-/* Adds the delays to n_own without wrapping around. */
+/* Returns the sum; UINT64_MAX, any number, stays that. */
+static uint64_t add(uint64_t n_own, uint64_t n)
+{
+    return n_own > UINT64_MAX - n ? UINT64_MAX : n_own + n;
+}
+
 static struct trial_exceeding later(const struct hist *times, const struct hist *own_delays,
                                     uint64_t limit_ns, uint64_t n_own)
 {
-    const uint64_t n_delayed = hist_count_above(own_delays, limit_ns / TRIAL_OWN_PART);
-
     return (struct trial_exceeding){
         .n = hist_count_above(times, limit_ns),
         .of = times->count + times->beyond,
-        .own = n_own > UINT64_MAX - n_delayed ? UINT64_MAX : n_own + n_delayed,
+        .own = add(n_own, hist_count_above(own_delays, limit_ns / TRIAL_OWN_PART)),
     };
 }
 
@@ -26,8 +29,9 @@ static struct trial_exceeding exceeding(const struct slo_goal *goal,
     const struct hist *metrics = in->metrics;
 
     switch (goal->metric) {
-    case SLO_LOST:
-        return (struct trial_exceeding){.n = in->n_lost, .of = n_due, .own = in->n_own};
+    case SLO_LOST: /* what never began was never sent */
+        return (struct trial_exceeding){
+            .n = in->n_lost, .of = n_due, .own = add(in->n_own, metrics[in->own].beyond)};
     case SLO_CONNECT:
         return later(&metrics[client_exceeding_connecting(in->over_tls)], &metrics[CLIENT_OPEN_LAG],
                      goal->limit_ns, in->n_own_connections);

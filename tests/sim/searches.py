@@ -147,6 +147,14 @@ def too_few_connections_are_allowed():
         check(t["behind"] > 900, f"not begun: {t}")
 
 
+def connections_that_never_began_are_not_lost_by_the_server():
+    """Likewise: no more than 100 per second. In many trials at up to 100 a few are not begun, but fewer than 10 %."""
+    code, r, said = search("latency_us=250000", 50, 200, "--find", "connect-rate", "--close", "rst", "--slo", "lost<0.1%",
+                           "--max-connections", "100", "--find-time", "4m", "--timeout", "3s")
+    check_end(code, r, said, 3, status="inconclusive", reason="void-trials", upper=None, bound_by="max-connections")
+    check("bad" not in [t["class"] for t in r["search"]["trials"]], f"a server that answers all: {r['search']['trials']}")
+
+
 def nothing_is_good():
     """One query in 20 is lost."""
     code, r, said = search("lost_permille=50", 2000, 4000, "-c", "10", "--find", "rate", "--slo", "lost<2%", "--find-time", "3m",
@@ -251,6 +259,7 @@ LONG = (a_stall_is_no_growing_queue, what_may_be_chance_is_not_confirmed, steady
         lost_connections_are_no_growing_queue, slow_answers_are_no_growing_queue, a_queue_grows_before_anything_is_late,
         out_of_time_the_bounds_so_far_are_confirmed, a_recovery_ends_in_time, the_capacity_of_a_queue)
 
-for case in (nothing_fails, nothing_is_fast, too_few_connections_are_allowed, nothing_is_good, a_server_takes_20_connections,
-             a_server_accepts_30_connections, threads_keep_what_they_hold, *(() if "--ends" in sys.argv else LONG)):
+for case in (nothing_fails, nothing_is_fast, too_few_connections_are_allowed, connections_that_never_began_are_not_lost_by_the_server,
+             nothing_is_good, a_server_takes_20_connections, a_server_accepts_30_connections, threads_keep_what_they_hold,
+             *(() if "--ends" in sys.argv else LONG)):
     case()

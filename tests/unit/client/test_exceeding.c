@@ -88,6 +88,18 @@ static void delays_of_opening_count_where_each_query_opens_a_connection(void **s
     assert_int_equal(figures.n_behind, 1);
 }
 
+/* --max-connections were in progress when two more were due. */
+static void what_never_began_is_lost_by_this_host(void **state)
+{
+    (void)state;
+    hist_record_beyond(&metrics[CLIENT_OPEN_LAG], 2);
+    count(CLIENT_OPEN_LAG, 5, false);
+    check(0, 4, 4, 1 + 5 + 2);
+    check(3, 1, 4, 5 + 2);
+    count(CLIENT_OWN, 5, false); /* of a query nothing is known but its loss */
+    check(3, 1, 4, 5);
+}
+
 static void with_tls_a_connection_is_established_once_it_is_secured(void **state)
 {
     (void)state;
@@ -109,6 +121,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_goal_has_its_metric_and_delays, setup, teardown),
         cmocka_unit_test_setup_teardown(delays_of_opening_count_where_each_query_opens_a_connection,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(what_never_began_is_lost_by_this_host, setup, teardown),
         cmocka_unit_test_setup_teardown(with_tls_a_connection_is_established_once_it_is_secured,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(any_number_of_own_losses_stays_that, setup, teardown),

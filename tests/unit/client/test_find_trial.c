@@ -295,6 +295,22 @@ static void a_trial_that_this_host_cannot_offer_is_decided(void **state)
     assert_true(client_find_trial_is_decided(&f, 1000));
 }
 
+/* The counts of losses are up to date, the times that tell whose they are come later. */
+static void losses_decide_once_it_is_known_whose_they_are(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, 400);
+    tally_add(&queries()->unsent, 2);
+    assert_false(client_find_trial_is_decided(&f, 1000));
+    hist_record_beyond(&f.recorded[CLIENT_RESPONSE], 1);
+    hist_record_beyond(&f.recorded[CLIENT_OPEN_LAG], 1);
+    assert_false(client_find_trial_is_decided(&f, 1000)); /* this host lost one, ... */
+    hist_record_beyond(&f.recorded[CLIENT_RESPONSE], 1);
+    assert_true(client_find_trial_is_decided(&f, 1000)); /* and the server the other */
+}
+
 /* Adds an interval of 1 s with 100 queries, after the first one of the trial. */
 static void add_interval(unsigned n_lost_of_100)
 {
@@ -387,6 +403,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(connections_due_while_too_many_are_in_progress_are_counted,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_trial_that_this_host_cannot_offer_is_decided, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(losses_decide_once_it_is_known_whose_they_are, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
                                         teardown),
