@@ -13,7 +13,9 @@
 /* Sums over these trials. */
 struct client_find_evidence {
     uint64_t n_trials;
-    uint64_t overflows, syn_retransmits, n_not_opened, n_without_port, n_not_begun;
+    uint64_t n_allowed; /* queries or connections that the goals missed allow beyond their limits */
+    uint64_t overflows, syn_retransmits, n_not_begun;
+    uint64_t n_not_opened, n_without_port; /* but for trials that were bad even without these */
 };
 
 enum client_find_limit {
@@ -22,8 +24,8 @@ enum client_find_limit {
     CLIENT_FIND_BY_OPENING,     /* its files, its memory, its routes, ... */
     CLIENT_FIND_BY_IN_PROGRESS, /* --max-connections: as many were waiting */
     CLIENT_FIND_BY_CLIENT,      /* its speed */
-    CLIENT_FIND_BY_ACCEPTS,     /* accept queue overflows */
-    CLIENT_FIND_BY_LOST_SYNS,   /* at the server or on the way */
+    CLIENT_FIND_BY_ACCEPTS,     /* accept queue overflows, more than n_allowed */
+    CLIENT_FIND_BY_LOST_SYNS,   /* at the server or on the way, likewise */
     CLIENT_FIND_BY_SERVER
 };
 

@@ -56,6 +56,23 @@ static bool decides(const struct client_find *f, size_t i, double load)
     return t->order.load == load && t->order.step != SEARCH_OVERLOAD && t->judgment.class == class;
 }
 
+/* Whether a trial was bad even without the queries that this host opened no connection for. */
+static bool is_bad_regardless(const struct trial_judgment *j)
+{
+    return j->class == TRIAL_BAD && (j->reason == TRIAL_GOAL || j->reason == TRIAL_QUEUE);
+}
+
+/* Returns how many values beyond its limit the goal that was missed allows; 0: it was no goal. */
+static uint64_t n_allowed(const struct client_find *f, size_t i)
+{
+    const struct trial_judgment *j = &f->search.trials[i].judgment;
+
+    if (j->reason != TRIAL_GOAL && j->reason != TRIAL_IN_DOUBT)
+        return 0;
+    return (uint64_t)((double)f->settings->slo.goals[j->goal].share_ppm / 1e6 *
+                      (double)f->trials[i].figures.goals[j->goal].of);
+}
+
 static void add_up(const struct client_find *f, struct client_find_evidence *e)
 {
     const double load = client_find_deciding_load(f);
@@ -67,10 +84,13 @@ static void add_up(const struct client_find *f, struct client_find_evidence *e)
         if (!decides(f, i, load))
             continue;
         e->n_trials++;
+        e->n_allowed += n_allowed(f, i);
         e->syn_retransmits += t->syn_retransmits;
-        e->n_not_opened += t->figures.n_not_opened;
-        e->n_without_port += t->n_without_port;
         e->n_not_begun += t->n_not_begun;
+        if (!is_bad_regardless(&f->search.trials[i].judgment)) {
+            e->n_not_opened += t->figures.n_not_opened;
+            e->n_without_port += t->n_without_port;
+        }
         if (t->overflows != HOST_COUNTERS_UNKNOWN)
             e->overflows += t->overflows;
     }
@@ -129,11 +149,11 @@ enum client_find_limit client_find_bound(const struct client_find *f,
     add_up(f, e);
     if (e->n_trials == 0)
         return CLIENT_FIND_UNLIMITED;
-    return e->n_not_opened > 0      ? why_not_opened(e)
-           : is_limited_here(f)     ? why_not_here(e)
-           : e->overflows > 0       ? CLIENT_FIND_BY_ACCEPTS
-           : e->syn_retransmits > 0 ? CLIENT_FIND_BY_LOST_SYNS
-                                    : CLIENT_FIND_BY_SERVER;
+    return e->n_not_opened > 0                 ? why_not_opened(e)
+           : is_limited_here(f)                ? why_not_here(e)
+           : e->overflows > e->n_allowed       ? CLIENT_FIND_BY_ACCEPTS
+           : e->syn_retransmits > e->n_allowed ? CLIENT_FIND_BY_LOST_SYNS
+                                               : CLIENT_FIND_BY_SERVER;
 }
 
 const char *client_find_bound_name(const struct client_find *f)

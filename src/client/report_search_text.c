@@ -155,7 +155,8 @@ static void print_bound(FILE *out, const struct client_find *f)
     case CLIENT_FIND_BY_SERVER:
         return;
     }
-    fprintf(out, " in the bad and void trials at that load\n");
+    fprintf(out, " in the %s trials at that load\n",
+            f->search.reason == SEARCH_VOID ? "void" : "bad");
 }
 
 static void print_level(FILE *out, const struct client_find *f)

@@ -96,6 +96,50 @@ static void first_cause_on_the_way_to_the_server_is_named(void **state)
     assert_string_equal(client_find_bound_name(&f), "ports");
 }
 
+/* Of 2,000 values in two trials, the goal allows 20 beyond its limit. */
+static void fewer_events_than_the_goal_allows_are_not_why_it_was_missed(void **state)
+{
+    static const struct client_find_settings settings = {
+        .slo = {.n = 2, .goals = {{.share_ppm = 0}, {.share_ppm = 10000}}}};
+    struct client_find_trial *t[] = {add(10, TRIAL_BAD, SEARCH_DOUBLE),
+                                     add(10, TRIAL_BAD, SEARCH_DOUBLE)};
+
+    (void)state;
+    f.settings = &settings;
+    for (int i = 0; i < 2; i++) {
+        f.search.trials[i].judgment = (struct trial_judgment){TRIAL_BAD, TRIAL_GOAL, 1};
+        t[i]->figures.goals[1].of = 1000;
+    }
+    t[0]->syn_retransmits = t[0]->overflows = 20;
+    assert_string_equal(client_find_bound_name(&f), "server");
+    t[1]->syn_retransmits = 1;
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+    t[1]->overflows = 1;
+    assert_string_equal(client_find_bound_name(&f), "accept-queue");
+    t[1]->syn_retransmits = t[1]->overflows = 0;
+    f.search.trials[0].judgment.goal = f.search.trials[1].judgment.goal = 0; /* which allows none */
+    assert_string_equal(client_find_bound_name(&f), "accept-queue");
+}
+
+/* It was bad even without their queries (client/search/trial.h). */
+static void connections_not_opened_are_not_why_a_goal_was_missed(void **state)
+{
+    static const struct client_find_settings settings;
+    struct client_find_trial *t = add(10, TRIAL_BAD, SEARCH_DOUBLE);
+    struct client_find_evidence e;
+
+    (void)state;
+    f.settings = &settings;
+    t->figures.n_not_opened = t->n_without_port = 3;
+    f.search.trials[0].judgment.reason = TRIAL_CONNECTIONS;
+    assert_string_equal(client_find_bound_name(&f), "ports");
+    f.search.trials[0].judgment.reason = TRIAL_QUEUE;
+    assert_string_equal(client_find_bound_name(&f), "server");
+    f.search.trials[0].judgment.reason = TRIAL_GOAL;
+    assert_int_equal(client_find_bound(&f, &e), CLIENT_FIND_BY_SERVER);
+    assert_int_equal(e.n_not_opened, 0);
+}
+
 /* The host opened all that it was asked to; the server did not accept them. */
 static void missing_connections_are_not_this_hosts_limit(void **state)
 {
@@ -210,6 +254,8 @@ int main(void)
         cmocka_unit_test_setup(nothing_limited_a_search_without_bad_trials, start),
         cmocka_unit_test_setup(bad_trials_at_the_smallest_bad_load_decide, start),
         cmocka_unit_test_setup(void_trials_decide_if_they_ended_the_search, start),
+        cmocka_unit_test_setup(fewer_events_than_the_goal_allows_are_not_why_it_was_missed, start),
+        cmocka_unit_test_setup(connections_not_opened_are_not_why_a_goal_was_missed, start),
         cmocka_unit_test_setup(missing_connections_are_not_this_hosts_limit, start),
         cmocka_unit_test_setup(failed_confirmations_decide_if_they_ended_the_search, start),
         cmocka_unit_test_setup(failed_confirmations_decide_if_a_lower_load_was_confirmed, start),
