@@ -52,7 +52,8 @@ struct client_find {
     int phase;
     uint64_t trial_ns, measure_ns, end_ns; /* of the trial: start, start of the measurement, end */
     uint64_t collected_ns;                 /* the last interval looked at */
-    uint64_t quiet_since_ns, n_seen;       /* last change of the number watched; and it */
+    uint64_t quiet_since_ns, n_seen;       /* last change of the number watched; and it, or the
+                                              fewest connections that were missing */
     struct tally before;                   /* counts before the trial */
     uint64_t overflows_before;
     struct trend trend;                           /* of the queries that are measured, ... */

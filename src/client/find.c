@@ -18,8 +18,7 @@
 /* A trial that is not drained this long after the timeout of its last query is judged anyway. */
 #define DRAIN_NS (5 * UNITS_NS_PER_S)
 
-/* After their number was last changed, connections that are not all live within the connect timeout
- * plus this are given up. */
+/* Connections are given up if no fewer are missing after the connect timeout plus this. */
 #define PATIENCE_NS UNITS_NS_PER_S
 
 /* A trial that can no longer be good runs to its end if less than this is left. */
@@ -153,18 +152,20 @@ static void send_load(struct client_find *f)
     f->phase = LOADED;
 }
 
-/* Missing connections were lost in an earlier trial or cannot be opened. */
+/* Missing connections were lost in an earlier trial or cannot be opened, or the server closes them
+ * as fast as they are opened again: a number that only varies is no progress. */
 static void wait_for_connections(struct client_find *f, uint64_t now_ns)
 {
-    const uint64_t n_live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
+    const uint64_t n_live = CLIENT_WORKERS_GAUGE(f->workers, n_live), n = n_wanted(f);
+    const uint64_t n_off = n_live > n ? n_live - n : n - n_live;
     const bool counts = f->settings->what == CLIENT_FIND_CONNECTIONS;
 
-    if (n_live == n_wanted(f) || f->order.step == SEARCH_RECOVER) {
+    if (n_off == 0 || f->order.step == SEARCH_RECOVER) {
         send_load(f);
         return;
     }
-    if (n_live != f->n_seen) {
-        f->n_seen = n_live;
+    if (n_off < f->n_seen) {
+        f->n_seen = n_off;
         f->quiet_since_ns = now_ns;
     }
     if (f->elapsed_ns > f->settings->time_ns) {

@@ -5,12 +5,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "client/search/search_round.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "workers_steps.h"
 
 #define S UNITS_NS_PER_S
 
@@ -124,12 +119,83 @@ static void no_window_of_a_recovery_exceeds_the_time_left(void **state)
     assert_int_equal(f.measure_ns - f.trial_ns, 2 * S);
 }
 
+/* A search over 6 connections, which has the given number before its first trial. */
+static void await_connections(uint64_t begin_ns, unsigned n_live)
+{
+    const struct search_config search = {.min = 1, .max = 100, .width = 0.02, .time_ns = 100 * S};
+
+    assert_int_equal(start_workers(), 0);
+    tally_add(&all[0].figures.n_live, n_live);
+    tally_add(&all[0].figures.n_ever_usable, 6);
+    config.connect_timeout_ns = S;
+    schedule_constant(&config.schedule, PACER_NEVER, 0);
+    client_steer_init(&steer, &config, &workers);
+    client_steer_begin(&steer, begin_ns, PACER_NEVER);
+    settings = (struct client_find_settings){.what = CLIENT_FIND_RATE, .time_ns = 100 * S};
+    f = (struct client_find){.settings = &settings,
+                             .config = &config,
+                             .steer = &steer,
+                             .workers = &workers,
+                             .intervals = &intervals,
+                             .n_connections = 6};
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        assert_int_equal(hist_init(&f.recorded[m]), 0);
+    search_init(&f.search, &search);
+    client_find_begin(&f, begin_ns);
+    assert_true(client_find_look(&f, begin_ns));
+}
+
+/* The server closes them as fast as they are opened again. */
+static void connections_of_which_some_are_always_missing_are_given_up(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+    uint64_t now_ns = begin_ns;
+
+    (void)state;
+    await_connections(begin_ns, 4);
+    for (int i = 0; f.search.n == 0 && i < 40; i++) {
+        now_ns += S / 10;
+        assert_true(client_find_look(&f, now_ns));
+        if (i % 2 == 0)
+            tally_add(&all[0].figures.n_live, 1);
+        else
+            tally_sub(&all[0].figures.n_live, 1);
+    }
+    assert_int_equal(f.search.n, 1);
+    assert_int_equal(f.search.trials[0].judgment.class, TRIAL_VOID);
+    assert_int_equal(f.search.trials[0].judgment.reason, TRIAL_CONNECTIONS);
+    assert_true(now_ns - begin_ns > 2 * S);
+    client_find_free(&f);
+    stop_workers();
+}
+
+/* The control: one every 1.5 s. */
+static void connections_that_come_back_are_awaited(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    await_connections(begin_ns, 0);
+    for (uint64_t i = 1; i <= 6; i++) {
+        assert_true(client_find_look(&f, begin_ns + i * 3 * S / 2));
+        tally_add(&all[0].figures.n_live, 1);
+        assert_int_equal(f.trial_ns, 0);
+    }
+    assert_true(client_find_look(&f, begin_ns + 10 * S));
+    assert_int_equal(f.search.n, 0);
+    assert_true(f.trial_ns > 0); /* the first trial has its load */
+    client_find_free(&f);
+    stop_workers();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_overload_without_a_recovery_is_ended_and_drained),
         cmocka_unit_test(a_recovery_whose_last_window_is_void_is_unknown),
         cmocka_unit_test(no_window_of_a_recovery_exceeds_the_time_left),
+        cmocka_unit_test(connections_of_which_some_are_always_missing_are_given_up),
+        cmocka_unit_test(connections_that_come_back_are_awaited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
