@@ -121,6 +121,23 @@ const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_obj
     return figure_finding(text, answer, result_string(search, "limited_by"));
 }
 
+const char *figure_bound(const struct json_object *search)
+{
+    static const char *const bounds[][2] = {
+        {"accept-queue", "the accept queue overflowed"},
+        {"syns-lost", "SYNs were retransmitted"},
+        {"ports", "this host had no free source ports"},
+        {"not-opened", "this host could not open connections"},
+        {"max-connections", "all --max-connections were in progress"},
+    };
+    const char *name = result_string(search, "bound_by");
+
+    for (size_t i = 0; name != NULL && i < sizeof bounds / sizeof *bounds; i++)
+        if (strcmp(name, bounds[i][0]) == 0)
+            return bounds[i][1];
+    return NULL;
+}
+
 double figure_percent(double share)
 {
     return floor(1e6 * share + 1e-9) / 1e4; /* 0.9999 may be a little less */

@@ -49,10 +49,13 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
     };
     const char *reason = result_string(search, "reason");
     const char *limit = result_string(search, "limited_by");
+    const char *bound = result_string(search, "bound_by");
+    const bool is_void = reason != NULL && strcmp(reason, "void-trials") == 0;
 
-    if (reason != NULL && strcmp(reason, "void-trials") == 0 && limit != NULL &&
-        strcmp(limit, "connections") == 0)
+    if (is_void && limit != NULL && strcmp(limit, "connections") == 0)
         reason = "connections were missing before the trials";
+    else if (is_void && bound != NULL && strcmp(bound, "max-connections") == 0)
+        reason = "connections that were due were not opened";
     for (size_t i = 0; reason != NULL && i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(reason, reasons[i][0]) == 0)
             reason = reasons[i][1];
@@ -84,6 +87,8 @@ void html_search_answer(FILE *out, const struct json_object *search)
         print_inconclusive(out, search, lower, upper);
     if (limited_by != NULL)
         html_printf(out, "; limited by %s", limited_by);
+    if (limited_by != NULL && figure_bound(search) != NULL)
+        html_printf(out, " (%s)", figure_bound(search));
     fputs(".</p>\n", out);
 }
 

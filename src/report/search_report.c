@@ -58,6 +58,8 @@ static void print_answer(const struct json_object *search)
     print_goals(search);
     if (result_string(search, "limited_by") != NULL)
         printf("; limited by %s", text_of(text, search, "limited_by"));
+    if (figure_bound(search) != NULL)
+        printf(" (%s)", figure_bound(search));
     printf("; %s", result_flag(search, "confirmed") ? "confirmed" : "not confirmed");
     if (result_double(search, "recovery_s", &value))
         printf("; recovers from an overload within %.0f s", value + 1);

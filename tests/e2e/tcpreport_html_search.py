@@ -23,12 +23,17 @@ def test_capacities_of_earlier_searches_are_shown_beside_this_one():
 def test_capacity_is_on_the_first_screen():
     need_program("gnuplot")
     path = copy_of_run("search.json")
-    answers = (({"status": "found", "capacity": 150000, "lower": 146000, "upper": 154000, "limited_by": "p99<5ms"},
-                "Capacity: 150,000 q/s: 146,000 q/s sustained, 154,000 q/s not (5.2 % apart); limited by p99<5ms."),
+    answers = (({"status": "found", "capacity": 150000, "lower": 146000, "upper": 154000, "limited_by": "p99<5ms",
+                 "bound_by": "server"}, "Capacity: 150,000 q/s: 146,000 q/s sustained, 154,000 q/s not (5.2 % apart); limited by p99<5ms."),
                ({"status": "at-least", "capacity": 1e6, "lower": 1e6}, "Capacity: at least 1,000,000 q/s, the end of the range."),
                ({"status": "at-least", "capacity": 9e5, "lower": 9e5, "max": 1e6},
                 "Capacity: at least 900,000 q/s: no higher load was confirmed."),
                ({"status": "less-than", "upper": 100}, "Capacity: less than 100 q/s, the lowest load tried."),
+               ({"status": "less-than", "upper": 100, "limited_by": "p99<5ms", "bound_by": "accept-queue"},
+                "Capacity: less than 100 q/s, the lowest load tried; limited by p99<5ms (the accept queue overflowed)."),
+               ({"status": "inconclusive", "reason": "void-trials", "limited_by": "generator-limited", "bound_by": "max-connections"},
+                "Capacity: inconclusive (connections that were due were not opened); limited by generator-limited (all --max-connections "
+                "were in progress)."),
                ({"status": "inconclusive", "reason": "time", "lower": 5000},
                 "Capacity: inconclusive (not enough time was left for another trial); so far 5,000 q/s sustained."))
     for answer, sentence in answers:

@@ -95,6 +95,21 @@ static void answer_has_its_reason_and_its_limit(void **state)
     json_object_put(found);
 }
 
+static void bound_is_named_if_more_is_known_than_which_host(void **state)
+{
+    struct json_object *search = json_tokener_parse("{\"bound_by\": \"max-connections\"}");
+    struct json_object *server = json_tokener_parse("{\"bound_by\": \"server\"}");
+    struct json_object *none = json_tokener_parse("{\"bound_by\": null}");
+
+    (void)state;
+    assert_string_equal(figure_bound(search), "all --max-connections were in progress");
+    assert_null(figure_bound(server));
+    assert_null(figure_bound(none));
+    json_object_put(search);
+    json_object_put(server);
+    json_object_put(none);
+}
+
 static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
 {
     (void)state;
@@ -122,6 +137,7 @@ int main(void)
         cmocka_unit_test(finding_has_its_reason),
         cmocka_unit_test(load_has_the_unit_of_its_search),
         cmocka_unit_test(answer_has_its_reason_and_its_limit),
+        cmocka_unit_test(bound_is_named_if_more_is_known_than_which_host),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(share_of_answers_is_rounded_down),
     };
