@@ -6,15 +6,18 @@
 #include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
 
-/* Returns the smallest load with a bad trial; 0: none. */
-static double smallest_bad(const struct search *s)
+/* Returns the smallest load above another one with a bad trial; 0: none. */
+static double smallest_bad(const struct search *s, double above)
 {
     double smallest = 0;
 
-    for (size_t i = 0; i < s->n; i++)
-        if (s->trials[i].judgment.class == TRIAL_BAD &&
-            (smallest == 0 || s->trials[i].order.load < smallest))
-            smallest = s->trials[i].order.load;
+    for (size_t i = 0; i < s->n; i++) {
+        const double load = s->trials[i].order.load;
+
+        if (s->trials[i].judgment.class == TRIAL_BAD && load > above &&
+            (smallest == 0 || load < smallest))
+            smallest = load;
+    }
     return smallest;
 }
 
@@ -28,8 +31,8 @@ static double last_failed(const struct search *s)
     return 0;
 }
 
-/* The load at which the search ended, or whose confirmation failed last; without a bound yet, the
- * one that may become it. */
+/* The load at which the search ended, or whose confirmation failed last; without an upper bound
+ * yet, the one that may become it: bad trials at or below the lower bound were outvoted. */
 double client_find_deciding_load(const struct client_find *f)
 {
     const struct search *s = &f->search;
@@ -45,7 +48,7 @@ double client_find_deciding_load(const struct client_find *f)
         return last_failed(s);
     if (s->reason == SEARCH_UNCONNECTED) /* of no load */
         return 0;
-    return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s) : upper;
+    return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s, lower) : upper;
 }
 
 static bool decides(const struct client_find *f, size_t i, double load)

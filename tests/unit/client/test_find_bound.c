@@ -55,6 +55,18 @@ static void bad_trials_at_the_smallest_bad_load_decide(void **state)
     assert_string_equal(client_find_bound_name(&f), "syns-lost");
 }
 
+/* The server was slow at first. */
+static void what_the_server_sustained_since_did_not_limit_it(void **state)
+{
+    (void)state;
+    add(10, TRIAL_BAD, SEARCH_DOUBLE)->overflows = 1;
+    add(20, TRIAL_GOOD, SEARCH_DOUBLE);
+    f.search.trials[1].order.duration_ns = 60000000000; /* full length */
+    assert_null(client_find_bound_name(&f));
+    add(40, TRIAL_BAD, SEARCH_DOUBLE)->syn_retransmits = 1;
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+}
+
 static void void_trials_decide_if_they_ended_the_search(void **state)
 {
     struct client_find_evidence e;
@@ -253,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(nothing_limited_a_search_without_bad_trials, start),
         cmocka_unit_test_setup(bad_trials_at_the_smallest_bad_load_decide, start),
+        cmocka_unit_test_setup(what_the_server_sustained_since_did_not_limit_it, start),
         cmocka_unit_test_setup(void_trials_decide_if_they_ended_the_search, start),
         cmocka_unit_test_setup(fewer_events_than_the_goal_allows_are_not_why_it_was_missed, start),
         cmocka_unit_test_setup(connections_not_opened_are_not_why_a_goal_was_missed, start),
