@@ -49,20 +49,22 @@ static void print_answer(FILE *out, const struct client_find *f)
 /* Of an answer that was confirmed before the bounds were narrow enough, or had all their votes. */
 static void print_why_cut(FILE *out, const struct search *s)
 {
+    const bool is_end_of_range = s->status == SEARCH_AT_LEAST && s->descended_to == 0;
     double lower, upper;
 
-    if (s->status != SEARCH_FOUND || !s->is_cut)
+    if (!(s->status == SEARCH_FOUND || is_end_of_range) || !s->is_cut)
         return;
     search_bounds(s, &lower, &upper);
-    if (1 - lower / upper > s->config.width + 1e-9)
+    if (upper > 0 && 1 - lower / upper > s->config.width + 1e-9)
         fprintf(out,
                 "             the time was up before the bounds were within %.3g %%; a longer "
                 "--find-time narrows them\n",
                 100 * s->config.width);
     else
-        fputs("             the time was up before all trials at these bounds were done; a longer "
-              "--find-time has room for them\n",
-              out);
+        fprintf(out,
+                "             the time was up before all trials at %s were done; a longer "
+                "--find-time has room for them\n",
+                upper > 0 ? "these bounds" : "this load");
 }
 
 /* Whether no time would suffice to confirm even the start of the range. */

@@ -186,10 +186,17 @@ static void other_answers_say_what_is_known(void **state)
     find.search.n = 11;
     find.search.status = SEARCH_AT_LEAST;
     print_text();
-    assert_has(text, "Capacity     at least 1,000 q/s, the end of the range\n");
+    assert_has(text,
+               "Capacity     at least 1,000 q/s, the end of the range\n             service level");
+    find.search.is_cut = true;
+    print_text();
+    assert_has(text,
+               "Capacity     at least 1,000 q/s, the end of the range\n             the time was "
+               "up before all trials at this load were done; a longer --find-time");
     find.search.descended_to = 950;
     print_text();
-    assert_has(text, "Capacity     at least 950 q/s: no higher load was confirmed\n");
+    assert_has(text, "Capacity     at least 950 q/s: no higher load was confirmed\n             "
+                     "service level");
 }
 
 /* As long as no more were good than bad. */

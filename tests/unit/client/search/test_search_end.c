@@ -55,6 +55,29 @@ static void out_of_time_the_bounds_so_far_are_confirmed(void **state)
     assert_true(n_wide > 0);
 }
 
+/* No load of the range is too much, and each full trial at its end takes 50 s. */
+static void out_of_time_the_end_of_the_range_is_confirmed(void **state)
+{
+    unsigned n_cut = 0;
+
+    (void)state;
+    for (uint64_t time_s = 60; time_s < 500; time_s += 5) {
+        struct search_config slow = config;
+        struct simulated server = simulated_with_cliff(20000);
+
+        slow.min = 100;
+        slow.max = 200;
+        slow.time_ns = time_s * S_NS;
+        assert_true(simulated_search(&s, &slow, &server) <= slow.time_ns);
+        n_cut += s.is_cut;
+        if (time_s >= 240) {
+            assert_int_equal(s.status, SEARCH_AT_LEAST);
+            assert_true(s.confirmed && search_capacity(&s) == 200);
+        }
+    }
+    assert_true(n_cut > 0);
+}
+
 static void a_search_that_is_stopped_keeps_what_it_knows(void **state)
 {
     struct simulated server = simulated_with_cliff(20000);
@@ -189,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_search_ends_within_its_time),
         cmocka_unit_test(out_of_time_the_bounds_so_far_are_confirmed),
+        cmocka_unit_test(out_of_time_the_end_of_the_range_is_confirmed),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(a_confirmed_answer_outlives_the_last_trial),
         cmocka_unit_test(without_a_trial_left_there_is_neither_a_round_nor_a_confirmation),
