@@ -183,6 +183,29 @@ static void whole_numbers_end_one_apart(void **state)
     }
 }
 
+/* Neither 31 of at least 30, nor 21 if 20 were confirmed. */
+static void no_part_of_a_whole_number_is_added_to_the_capacity(void **state)
+{
+    (void)state;
+    for (double capacity = 1; capacity < 100; capacity++) {
+        struct simulated server = simulated_with_cliff(capacity);
+        double lower, upper;
+
+        simulated_search(&s,
+                         &(struct search_config){.min = 1,
+                                                 .max = 120,
+                                                 .whole = true,
+                                                 .width = 0.1,
+                                                 .queries_per_s = 10000,
+                                                 .time_ns = 600 * S_NS},
+                         &server);
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(lower <= capacity && upper > capacity);
+        assert_true(search_capacity(&s) >= lower && search_capacity(&s) * 0.975 <= lower);
+    }
+}
+
 static struct trial_judgment lucky_once(struct simulated *server, double load, double duration_s)
 {
     (void)duration_s;
@@ -339,6 +362,7 @@ int main(void)
         cmocka_unit_test(where_every_load_is_good_the_answer_is_at_least),
         cmocka_unit_test(where_every_load_is_bad_the_answer_is_less_than),
         cmocka_unit_test(whole_numbers_end_one_apart),
+        cmocka_unit_test(no_part_of_a_whole_number_is_added_to_the_capacity),
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(what_is_known_is_never_forgotten),
