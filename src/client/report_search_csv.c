@@ -49,11 +49,11 @@ void report_search_csv(FILE *out, const struct client_find *find, uint64_t at)
         print_field(out, seen->connect_p99_ns);
         if (counted)
             fprintf(out, "%" PRIu64, seen->syn_retransmits);
-        print_count(out, seen->overflows);
+        print_count(out, counted ? seen->overflows : UINT64_MAX);
         print_count(out, counted ? seen->figures.n_not_opened : UINT64_MAX);
         print_count(out, at > 0 ? at : UINT64_MAX);
-        print_count(out, seen->handshakes);
-        print_count(out, seen->resumed);
+        print_count(out, counted ? seen->handshakes : UINT64_MAX);
+        print_count(out, counted ? seen->resumed : UINT64_MAX);
         fputc('\n', out);
     }
 }

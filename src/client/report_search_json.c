@@ -109,10 +109,10 @@ static void put_trial(struct json *j, const struct client_find *f, size_t i)
     put_time(j, "p99_ns", seen->p99_ns);
     put_time(j, "connect_p99_ns", seen->connect_p99_ns);
     put_count(j, "syn_retransmits", t, seen->syn_retransmits);
-    json_known_u64(j, "listen_overflows", seen->overflows);
+    put_count(j, "listen_overflows", t, seen->overflows);
     put_count(j, "not_opened", t, seen->figures.n_not_opened);
-    json_known_u64(j, "handshakes", seen->handshakes);
-    json_known_u64(j, "resumed", seen->resumed);
+    put_count(j, "handshakes", t, seen->handshakes);
+    put_count(j, "resumed", t, seen->resumed);
     json_u64(j, "live", seen->live);
     json_bool(j, "drained", seen->drained);
     json_object_end(j);

@@ -123,7 +123,12 @@ static void what_was_not_measured_has_no_figures(void **state)
     find.search.n = 0;
     add(SEARCH_OVERLOAD, 1500, TRIAL_VOID, TRIAL_NOTHING_MEASURED);
     find.trials[0].figures = (struct trial_figures){0};
+    find.trials[0].overflows = find.trials[0].handshakes = find.trials[0].resumed =
+        5; /* it did not begin */
     print_json(&find);
+    assert_has(text, "\"listen_overflows\": null,");
+    assert_has(text, "\"handshakes\": null,");
+    assert_has(text, "\"resumed\": null,");
     assert_has(text, "\"recovers\": null,");
     assert_has(text, "\"recovery_s\": null,");
     assert_has(text, "\"scheduled\": null,");
