@@ -37,6 +37,12 @@ const char *figure_bytes(char *text, const struct json_object *result, const cha
  * with LATENCY_NEVER, and "unanswered" with 0. */
 const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
 
+/* The response time of a trial of a search at a percentile, num / den, whose key is path: "1.50
+ * ms", or ">timeout" if it falls among the unanswered: the trial had enough queries to know it, but
+ * has no value. */
+const char *figure_trial_latency(char *text, const struct json_object *trial, const char *path,
+                                 uint32_t num, uint32_t den);
+
 /* "bad: p99<10ms": a finding and its reason, which may be NULL.  Never returns NULL. */
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding,
                            const char *reason);

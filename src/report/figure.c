@@ -109,6 +109,20 @@ const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns)
     return text;
 }
 
+const char *figure_trial_latency(char *text, const struct json_object *trial, const char *path,
+                                 uint32_t num, uint32_t den)
+{
+    struct hist queries = {0};
+    uint64_t ns;
+
+    if (result_u64(trial, path, &ns))
+        return figure_latency(text, ns, 0);
+    if (!result_flag(trial, "drained") || !result_u64(trial, "scheduled", &queries.count) ||
+        queries.count >= (uint64_t)MOST || !hist_percentile_is_supported(&queries, num, den))
+        return NULL;
+    return ">timeout";
+}
+
 const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_object *search)
 {
     const char *status = result_string(search, "status"), *reason = result_string(search, "reason");

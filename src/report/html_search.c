@@ -92,13 +92,6 @@ void html_search_answer(FILE *out, const struct json_object *search)
     fputs(".</p>\n", out);
 }
 
-static const char *time_of(char *text, const struct json_object *trial, const char *path)
-{
-    uint64_t ns;
-
-    return figure_latency(text, result_u64(trial, path, &ns) ? ns : LATENCY_UNKNOWN, 0);
-}
-
 static void print_level(FILE *out, const struct json_object *search)
 {
     const char *separator = "<p>Service level: ";
@@ -138,13 +131,14 @@ static void print_trials(FILE *out, const struct json_object *search)
         const char *class = result_string(trial, "class");
 
         figure_finding(result, class != NULL ? class : "", result_string(trial, "reason"));
-        html_table_row(
-            out, columns,
-            (const char *[]){
-                result_string(trial, "step"), figure_load(texts[0], search, trial, "load"),
-                figure_seconds(texts[1], trial, "duration_s"), time_of(texts[2], trial, "p50_ns"),
-                time_of(texts[3], trial, "p99_ns"), figure_count(texts[4], trial, "lost"), result},
-            7);
+        html_table_row(out, columns,
+                       (const char *[]){result_string(trial, "step"),
+                                        figure_load(texts[0], search, trial, "load"),
+                                        figure_seconds(texts[1], trial, "duration_s"),
+                                        figure_trial_latency(texts[2], trial, "p50_ns", 1, 2),
+                                        figure_trial_latency(texts[3], trial, "p99_ns", 99, 100),
+                                        figure_count(texts[4], trial, "lost"), result},
+                       7);
     }
     html_table_end(out);
     if (result_element(search, "trials", n) != NULL)

@@ -68,26 +68,26 @@ static void print_answer(const struct json_object *search)
     putchar('\n');
 }
 
-static const char *time_text(char text[UNITS_TEXT_BYTES], const struct json_object *trial,
-                             const char *path)
+static const char *time_text(char text[FIGURE_TEXT_BYTES], const struct json_object *trial,
+                             const char *path, uint32_t num, uint32_t den)
 {
-    uint64_t ns;
+    const char *time = figure_trial_latency(text, trial, path, num, den);
 
-    return result_u64(trial, path, &ns) ? units_format_duration(text, ns) : "-";
+    return time != NULL ? time : "-";
 }
 
 static void print_trial(const struct json_object *search, const struct json_object *trial)
 {
     const char *class = result_string(trial, "class");
-    char step[PLAIN_BYTES], load[PLAIN_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES],
+    char step[PLAIN_BYTES], load[PLAIN_BYTES], p50[FIGURE_TEXT_BYTES], p99[FIGURE_TEXT_BYTES],
         lost[UNITS_TEXT_BYTES], finding[FIGURE_FINDING_BYTES], text[PLAIN_BYTES];
     double duration_s = 0;
     uint64_t n_lost;
 
     (void)result_double(trial, "duration_s", &duration_s);
     printf("  %-8s %24s %6.2f s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
-           load_text(load, search, trial, "load"), duration_s, time_text(p50, trial, "p50_ns"),
-           time_text(p99, trial, "p99_ns"),
+           load_text(load, search, trial, "load"), duration_s,
+           time_text(p50, trial, "p50_ns", 1, 2), time_text(p99, trial, "p99_ns", 99, 100),
            result_u64(trial, "lost", &n_lost) ? units_format_count(lost, n_lost) : "-",
            plain(text, figure_finding(finding, class != NULL ? class : "-",
                                       result_string(trial, "reason"))));

@@ -110,6 +110,26 @@ static void bound_is_named_if_more_is_known_than_which_host(void **state)
     json_object_put(none);
 }
 
+/* 10 of 999 queries are too few to be 1 %. */
+static void percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unanswered(void **state)
+{
+    struct json_object *few = json_tokener_parse(
+        "{\"scheduled\": 999, \"p50_ns\": 1500, \"p99_ns\": null, \"drained\": true}");
+    struct json_object *enough =
+        json_tokener_parse("{\"scheduled\": 1000, \"p99_ns\": null, \"drained\": true}");
+    struct json_object *undrained =
+        json_tokener_parse("{\"scheduled\": 1000, \"p99_ns\": null, \"drained\": false}");
+
+    (void)state;
+    assert_string_equal(figure_trial_latency(text, few, "p50_ns", 1, 2), "1.50 us");
+    assert_null(figure_trial_latency(text, few, "p99_ns", 99, 100));
+    assert_string_equal(figure_trial_latency(text, enough, "p99_ns", 99, 100), ">timeout");
+    assert_null(figure_trial_latency(text, undrained, "p99_ns", 99, 100));
+    json_object_put(few);
+    json_object_put(enough);
+    json_object_put(undrained);
+}
+
 static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
 {
     (void)state;
@@ -138,6 +158,7 @@ int main(void)
         cmocka_unit_test(load_has_the_unit_of_its_search),
         cmocka_unit_test(answer_has_its_reason_and_its_limit),
         cmocka_unit_test(bound_is_named_if_more_is_known_than_which_host),
+        cmocka_unit_test(percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unanswered),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(share_of_answers_is_rounded_down),
     };
