@@ -9,7 +9,7 @@
 struct timeline_entry {
     uint64_t begin_ns, length_ns; /* since the epoch */
     uint64_t max_ns;
-    uint64_t second; /* since the first start of all, to the nearest */
+    uint64_t second; /* since the first start of all; those of a log follow each other */
     uint32_t log;    /* which one it is of */
     char tag[HLOG_TAG_BYTES];
     char *base64;

@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,15 +89,53 @@ uint64_t timeline_first_ns(const struct timeline *t)
     return first_ns;
 }
 
+static int by_log_and_time(const void *a, const void *b)
+{
+    const struct timeline_entry *x = a, *y = b;
+
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static uint64_t to_nearest_second(uint64_t ns)
+{
+    return (ns + UNITS_NS_PER_S / 2) / UNITS_NS_PER_S;
+}
+
+/* Of the n entries of one log, in order of time.  Its ticks are a second apart, but a little early
+ * or late.  Only one of them, the first after the beginning, is rounded to a second of the others:
+ * if it is in the middle between two, each of them by itself would fall into either. */
+static void number_seconds(struct timeline_entry *entries, size_t n, uint64_t first_ns)
+{
+    uint64_t tick_ns, tick_second;
+    size_t at = 0;
+
+    while (at + 1 < n && entries[at].begin_ns == entries[0].begin_ns)
+        at++;
+    tick_ns = entries[at].begin_ns;
+    tick_second = to_nearest_second(tick_ns - first_ns);
+    for (size_t i = 0; i < n; i++) {
+        struct timeline_entry *e = &entries[i];
+
+        e->second = e->begin_ns < tick_ns ? tick_second - to_nearest_second(tick_ns - e->begin_ns)
+                                          : tick_second + to_nearest_second(e->begin_ns - tick_ns);
+    }
+}
+
 void timeline_sort(struct timeline *t)
 {
     const uint64_t first_ns = timeline_first_ns(t);
 
-    for (size_t i = 0; i < t->n; i++)
-        t->entries[i].second =
-            (t->entries[i].begin_ns - first_ns + UNITS_NS_PER_S / 2) / UNITS_NS_PER_S;
-    if (t->n > 0)
-        qsort(t->entries, t->n, sizeof *t->entries, in_order);
+    if (t->n == 0)
+        return;
+    qsort(t->entries, t->n, sizeof *t->entries, by_log_and_time);
+    for (size_t at = 0, n; at < t->n; at += n) {
+        for (n = 1; at + n < t->n && t->entries[at + n].log == t->entries[at].log; n++)
+            ;
+        number_seconds(&t->entries[at], n, first_ns);
+    }
+    qsort(t->entries, t->n, sizeof *t->entries, in_order);
 }
 
 static int add_decoded(struct hist *sum, struct hist *one, const struct timeline_entry *e)

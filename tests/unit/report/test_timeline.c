@@ -97,6 +97,35 @@ static void intervals_of_one_log_follow_each_other(void **state)
     hist_free(&h);
 }
 
+/* The ticks of one are in the middle between those of the other, a millisecond early or late. */
+static void each_second_has_an_interval_of_both_logs(void **state)
+{
+    static const uint64_t late_ns[] = {0, 499000000, 1501000000, 2499000000, 3501000000};
+    struct timeline one = {0}, other = {0}, all = {0};
+    struct timeline_entry covered;
+    struct hist h;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (uint64_t second = 0; second < 5; second++) {
+        add(&one, NULL, 0, second * NS_PER_S, 1000, 3);
+        add(&other, NULL, 0, late_ns[second], 1000, 4);
+    }
+    assert_int_equal(timeline_join(&all, &one, 0), 0);
+    assert_int_equal(timeline_join(&all, &other, 1), 0);
+    timeline_free(&one);
+    timeline_free(&other);
+    timeline_sort(&all);
+    for (uint64_t second = 0; second < 5; second++) {
+        assert_int_equal(timeline_next(&all, &at, &covered, &h), 1);
+        assert_int_equal(covered.second, second);
+        assert_int_equal(h.count, second == 0 ? 3 + 2 * 4 : second == 4 ? 3 : 3 + 4);
+    }
+    timeline_free(&all);
+    hist_free(&h);
+}
+
 static void an_empty_one_has_nothing(void **state)
 {
     struct timeline t = {0};
@@ -118,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seconds_of_two_logs_are_joined),
         cmocka_unit_test(intervals_of_one_log_follow_each_other),
+        cmocka_unit_test(each_second_has_an_interval_of_both_logs),
         cmocka_unit_test(an_empty_one_has_nothing),
     };
 
