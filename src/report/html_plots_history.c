@@ -149,22 +149,30 @@ static double end_of(const struct history_column *c)
     return c->begin_s + c->length_s;
 }
 
-static bool has_rate(const struct history *h, const struct history_column *c)
+/* When the last answer of a column came, at the latest: none was due after the measurement. */
+static double answers_end_of(const struct history *h, const struct history_column *c)
 {
-    return end_of(c) - begin_of(h, c) >= SHORTEST_RATE_S;
+    const double slowest_s = c->max_ns != LATENCY_UNKNOWN ? (double)c->max_ns / UNITS_NS_PER_S : 0;
+
+    return h->to_s > begin_of(h, c) ? fmin(h->to_s + slowest_s, end_of(c)) : end_of(c);
 }
 
-/* Columns: time, answered per second, time, sent per second.  In the interval in which the
- * measurement ended, nothing was sent after that, but answers came.  Returns the higher rate. */
+static bool has_rate(const struct history *h, const struct history_column *c)
+{
+    return answers_end_of(h, c) - begin_of(h, c) >= SHORTEST_RATE_S;
+}
+
+/* Columns: time, answered per second, time, sent per second.  The interval in which the measurement
+ * ended lasts longer than what was sent, and than the answers.  Returns the higher rate. */
 static double print_rate(FILE *out, const struct history *h, const struct history_column *c)
 {
-    const double begin_s = begin_of(h, c), end_s = end_of(c);
+    const double begin_s = begin_of(h, c), end_s = end_of(c), answers_end_s = answers_end_of(h, c);
     const double sent_s = h->to_s > begin_s ? fmin(h->to_s, end_s) - begin_s : end_s - begin_s;
-    const double answered_qps = (double)c->n_answered / (end_s - begin_s);
+    const double answered_qps = (double)c->n_answered / (answers_end_s - begin_s);
     const double sent_qps = sent_s >= SHORTEST_RATE_S ? (double)c->n_sent / sent_s : NAN;
 
     fprintf(out, "%.9g %.9g %.9g %.9g\n", begin_s, answered_qps, begin_s, sent_qps);
-    fprintf(out, "%.9g %.9g %.9g %.9g\n", end_s, answered_qps, begin_s + sent_s, sent_qps);
+    fprintf(out, "%.9g %.9g %.9g %.9g\n", answers_end_s, answered_qps, begin_s + sent_s, sent_qps);
     return fmax(answered_qps, sent_qps); /* which ignores NAN */
 }
 

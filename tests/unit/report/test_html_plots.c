@@ -134,7 +134,8 @@ static void rates_are_those_of_what_a_column_covers(void **state)
     free(text);
 }
 
-/* Of intervals that begin before it and end after it. */
+/* Of intervals that begin before it and end after it: the last query was due at its end, and was
+ * answered a quarter of a second later, if at all. */
 static void rates_are_those_of_the_measurement(void **state)
 {
     char *text;
@@ -143,11 +144,19 @@ static void rates_are_those_of_the_measurement(void **state)
     history.from_s = 0.2;
     history.to_s = 2.25;
     text = text_of_history(print_rates);
-    assert_has(text, "$d << EOD\n0.2 125 0.2 125\n1 125 1 125\n1 20 1 40\n3 20 2.25 40\nEOD\n");
+    assert_has(text, "$d << EOD\n0.2 125 0.2 125\n1 125 1 125\n1 32 1 40\n2.25 32 2.25 40\nEOD\n");
+    free(text);
+    columns[1].max_ns = 350000000;
+    text = text_of_history(print_rates);
+    assert_has(text, "1 125 1 125\n1 25 1 40\n2.6 25 2.25 40\nEOD\n");
     free(text);
     history.to_s = 1.25; /* a quarter of a second says little */
     text = text_of_history(print_rates);
-    assert_has(text, "1 125 1 125\n1 20 1 nan\n3 20 1.25 nan\nEOD\n");
+    assert_has(text, "1 125 1 125\n1 66.6666667 1 nan\n1.6 66.6666667 1.25 nan\nEOD\n");
+    free(text);
+    columns[1].max_ns = 150000000;
+    text = text_of_history(print_rates);
+    assert_has(text, "1 125 1 125\nEOD\n");
     free(text);
     columns[1].n_sent = 0; /* only answers */
     history.to_s = 1;
@@ -157,6 +166,19 @@ static void rates_are_those_of_the_measurement(void **state)
     history.n = 1;
     history.from_s = 0.6;
     assert_false(html_plots_has_rates(&history));
+}
+
+/* A listener waits for messages of the measurement until its drain has passed. */
+static void messages_of_the_last_second_are_not_spread_over_the_drain(void **state)
+{
+    char *text;
+
+    (void)state;
+    history.to_s = 2;
+    columns[1].max_ns = 1000;
+    text = text_of_history(html_plots_message_rate);
+    assert_has(text, "0 100 0 100\n1 100 1 100\n1 39.99996 1 50\n2.000001 39.99996 2 50\nEOD\n");
+    free(text);
 }
 
 static void picture_needs_more_than_a_cell_and_half_a_second(void **state)
@@ -438,6 +460,7 @@ int main(void)
         cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
         cmocka_unit_test_setup(rates_are_those_of_the_measurement, start),
+        cmocka_unit_test_setup(messages_of_the_last_second_are_not_spread_over_the_drain, start),
         cmocka_unit_test_setup(picture_needs_more_than_a_cell_and_half_a_second, start),
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
