@@ -6,6 +6,7 @@
 #include "measure/server_cost_report.h"
 #include "report/class_reader.h"
 #include "report/cmd.h"
+#include "report/explanation.h"
 #include "report/figure.h"
 #include "report/goal_line.h"
 #include "report/opts.h"
@@ -279,11 +280,21 @@ static void print_cost(const struct json_object *result)
     server_cost_report_text(stdout, &cost);
 }
 
+static void print_explanations(const struct json_object *result)
+{
+    char names[EXPLANATION_INSTANCES_BYTES];
+
+    for (unsigned i = 0; explanation(result, i) != NULL; i++) {
+        fputs("             ", stdout);
+        plain_print(stdout, explanation_instances(names, result, i), 0);
+        plain_print(stdout, explanation(result, i), 0);
+        putchar('\n');
+    }
+}
+
 static void print_verdict(const struct json_object *result)
 {
     const char *valid_to = result_string(result, "valid_to");
-    const char *reasons =
-        result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
     char text[PLAIN_BYTES];
 
     printf("\nVerdict      %s", result_verdict_name(result_verdict(result)));
@@ -292,8 +303,7 @@ static void print_verdict(const struct json_object *result)
     else if (valid_to != NULL && strcmp(valid_to, "max") != 0)
         printf(" (holds to %s)", plain(text, valid_to));
     putchar('\n');
-    for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
-        printf("             %s\n", plain(text, result_item(result, reasons, i)));
+    print_explanations(result);
     if (result_was_interrupted(result))
         puts("             interrupted: the figures cover the part that ran");
     if (result_find(result, "broken_law") != NULL)

@@ -64,23 +64,37 @@ void html_outcomes(const struct html_report *r)
     fputs("</section>\n", r->out);
 }
 
-void html_limits(const struct html_report *r)
+/* Of one run, or of one of several instances. */
+static void print_limits(FILE *out, const struct html_column *limits, size_t n,
+                         const struct recording *run)
 {
-    static const struct html_column limits[] = {
-        {"limit", true}, {"connections", false}, {"evidence", true}, {"remedy", true}};
     const struct json_object *line;
     char text[FIGURE_TEXT_BYTES];
+
+    for (size_t i = 0; (line = result_element(run->result, "diagnosis", i)) != NULL; i++)
+        html_table_row(out, limits,
+                       (const char *[]){result_string(line, "limit"),
+                                        figure_count(text, line, "connections"),
+                                        result_string(line, "evidence"),
+                                        result_string(line, "remedy"), run->name},
+                       n);
+}
+
+void html_limits(const struct html_report *r)
+{
+    static const struct html_column limits[] = {{"limit", true},
+                                                {"connections", false},
+                                                {"evidence", true},
+                                                {"remedy", true},
+                                                {"instance", true}};
+    const size_t n = r->runs->n > 1 ? 5 : 4;
 
     if (result_element(r->result, "diagnosis", 0) == NULL)
         return;
     fputs("<section>\n<h2>Limiting factors</h2>\n", r->out);
-    html_table_begin(r->out, "What limited the connections", limits, 4);
-    for (size_t i = 0; (line = result_element(r->result, "diagnosis", i)) != NULL; i++)
-        html_table_row(
-            r->out, limits,
-            (const char *[]){result_string(line, "limit"), figure_count(text, line, "connections"),
-                             result_string(line, "evidence"), result_string(line, "remedy")},
-            4);
+    html_table_begin(r->out, "What limited the connections", limits, n);
+    for (size_t i = 0; i < r->runs->n; i++)
+        print_limits(r->out, limits, n, &r->runs->items[i]);
     html_table_end(r->out);
     fputs("</section>\n", r->out);
 }

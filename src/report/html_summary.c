@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * html_summary: the first screen of the page: what was measured, whether it holds, and the figures
  * that people ask for first. */
+#include "report/explanation.h"
 #include "report/figure.h"
 #include "report/goal_line.h"
 #include "report/html_sections.h"
@@ -52,24 +53,32 @@ static void print_item(FILE *out, const char *text)
     fputs("</li>\n", out);
 }
 
+static void print_explanation(FILE *out, const struct json_object *result, unsigned i)
+{
+    char names[EXPLANATION_INSTANCES_BYTES];
+
+    fputs("<li>", out);
+    html_text(out, explanation_instances(names, result, i));
+    html_text(out, explanation(result, i));
+    fputs("</li>\n", out);
+}
+
 static void print_verdict(FILE *out, const struct json_object *result)
 {
     static const char *const classes[] = {
         [RESULT_VALID] = "valid", [RESULT_SUSPECT] = "suspect", [RESULT_INVALID] = "invalid"};
     const enum result_verdict verdict = result_verdict(result);
-    const char *reasons =
-        result_item(result, "explanations", 0) != NULL ? "explanations" : "reasons";
     char goal[GOAL_LINE_BYTES];
 
     fprintf(out, "<p class=\"verdict\"><strong class=\"%s\">%s</strong>: ", classes[verdict],
             result_verdict_name(verdict));
     print_holding(out, result);
     fputs("</p>\n", out);
-    if (result_item(result, reasons, 0) != NULL || result_was_interrupted(result) ||
+    if (explanation(result, 0) != NULL || result_was_interrupted(result) ||
         goal_line(goal, result, 0) != NULL) {
         fputs("<ul>\n", out);
-        for (unsigned i = 0; result_item(result, reasons, i) != NULL; i++)
-            print_item(out, result_item(result, reasons, i));
+        for (unsigned i = 0; explanation(result, i) != NULL; i++)
+            print_explanation(out, result, i);
         if (result_was_interrupted(result))
             print_item(out, "interrupted: the figures cover the part that ran");
         for (unsigned i = 0; goal_line(goal, result, i) != NULL; i++)

@@ -120,6 +120,8 @@ static void put_instances(struct json *j, struct recordings *all)
         if (recording_latency(&all->items[i], "response", &l))
             latency_report_json(j, "response_ns", &l);
         json_string(j, "verdict", result_verdict_name(result_verdict(result)));
+        json_raw(j, "reasons", result_text(result, "reasons"));
+        json_raw(j, "explanations", result_text(result, "explanations"));
         json_object_end(j);
     }
     json_array_end(j);

@@ -243,6 +243,7 @@ def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
         check(text in r.stderr, f"{text!r} in {r.stderr}")
     check_equal(json.loads(r.stdout)["verdict"], "SUSPECT", "verdict of the whole")
     check_equal(json.loads(r.stdout)["reasons"], ["unsent"], "reasons of the whole")
+    check_equal([i["reasons"] for i in json.loads(r.stdout)["instances"]], [[], ["unsent"]], "reasons of each instance")
     change(names[1], options={"rate": 500})
     check("have the same seed, so they sent the same queries at the same times\n" in report("merge", *names, *logs, code=3).stderr,
           "the same settings")

@@ -135,6 +135,15 @@ def test_page_of_runs_that_are_no_instances_says_so():
         check(text in head(), f"{text}: {head()}")
 
 
+def test_page_names_the_instances_that_are_in_doubt():
+    doubt = copy_of_run("doubt.json", verdict="SUSPECT", reasons=["unsent"], explanations=["5 unsent"],
+                        diagnosis=[{"limit": "backlog", "connections": 45, "evidence": "45 overflows", "remedy": "raise it"}])
+    text = page_of(copy_of_run("fine.json", verdict="VALID", reasons=[], explanations=[]), doubt)
+    name = doubt.removesuffix(".json")
+    check_equal(Page(text).texts("li")[:1], [f"{name}: 5 unsent"], "the reason")
+    check_equal(rows_of(text, "What limited the connections")["backlog"], ["45", "45 overflows", "raise it", name], "the limit")
+
+
 def test_pictures_over_time_cover_all_instances():
     """One of the two has no log: the other alone would be taken for both."""
     need_program("gnuplot")
