@@ -81,16 +81,16 @@ enum hlog_line hlog_reader_line(const char *line, struct hlog_interval *interval
 
 /* --- base64 (RFC 4648) --- */
 
-static int digit_of(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
+/* The value of each digit, plus 1; 0: not a digit. */
+static const uint8_t digits[256] = {
+    ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
+    ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
+    ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24,
+    ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32,
+    ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40,
+    ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48,
+    ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+    ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['/'] = 64};
 
 /* Returns the number of bytes, or -1. */
 static long decode_base64(const char *text, size_t n_chars, uint8_t *out)
@@ -105,11 +105,11 @@ static long decode_base64(const char *text, size_t n_chars, uint8_t *out)
         uint32_t three = 0;
 
         for (int k = 0; k < 4; k++) {
-            const int digit = k >= 4 - n_pad ? 0 : digit_of(text[i + (size_t)k]);
+            const uint8_t digit = k >= 4 - n_pad ? 1 : digits[(uint8_t)text[i + (size_t)k]];
 
-            if (digit < 0)
+            if (digit == 0)
                 return -1;
-            three = three << 6 | (uint32_t)digit;
+            three = three << 6 | (digit - 1u);
         }
         for (int k = 0; k < 3 - n_pad; k++)
             out[n_bytes++] = (uint8_t)(three >> (16 - 8 * k));
