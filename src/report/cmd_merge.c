@@ -167,7 +167,16 @@ static void print_table(const struct recordings *all, const struct total *total)
 
 /* --- files --- */
 
-static int put_log(FILE *out, const struct recordings *all)
+/* Whether the merged result has values of the metric of an interval: not if it is unknown of a run.
+ */
+static bool has_values(const struct total *total, const struct timeline_entry *e)
+{
+    const struct metric *m = metrics_find(&total->metrics, e->tag[0] != '\0' ? e->tag : "response");
+
+    return m != NULL && m->hist.count + m->hist.beyond > 0;
+}
+
+static int put_log(FILE *out, const struct recordings *all, const struct total *total)
 {
     struct timeline timeline;
     struct timeline_entry covered;
@@ -179,8 +188,10 @@ static int put_log(FILE *out, const struct recordings *all)
     if (status == 0)
         hlog_begin(out, "tcpreport", TCPSCALER_VERSION, start_ns);
     while (status == 0 && (status = timeline_next(&timeline, &at, &covered, &h)) > 0)
-        status = hlog_interval(out, covered.tag[0] != '\0' ? covered.tag : NULL,
-                               covered.begin_ns - start_ns, covered.length_ns, &h);
+        status = !has_values(total, &covered)
+                     ? 0
+                     : hlog_interval(out, covered.tag[0] != '\0' ? covered.tag : NULL,
+                                     covered.begin_ns - start_ns, covered.length_ns, &h);
     hist_free(&h);
     timeline_free(&timeline);
     return status;
@@ -204,7 +215,7 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
 
     if (json->stream != NULL)
         total_print_json(json->stream, all, total);
-    if (hlog->stream != NULL && put_log(hlog->stream, all) != 0) {
+    if (hlog->stream != NULL && put_log(hlog->stream, all, total) != 0) {
         output_abandon(hlog);
         status = log_error("out of memory");
     }

@@ -270,7 +270,7 @@ def test_merge_warns_of_runs_that_hardly_overlap():
 
 def test_times_of_some_answers_are_not_reported_for_all():
     """Only one of the runs measured net."""
-    directory = temp_directory()
+    directory, whole = temp_directory(), temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "--kernel-ts"], ["-r", 500, "-t", 1, "--kernel-ts=no"])
     files = [f"{directory}/{i}.{ending}" for i in range(2) for ending in ("json", "hlog")]
     r = report("merge", "--json", "-", *files, code=None)
@@ -281,6 +281,10 @@ def test_times_of_some_answers_are_not_reported_for_all():
     alone = json.loads(report("merge", "--json", "-", *files[:2], code=None).stdout)["latency_ns"]
     check(alone["net"]["p50"] > 0, "the control: of the run that measured it")
     check("\nnet " in report("merge", *files[:2], code=None).stdout, "the control: its table")
+    for runs, count in ((files[:2], alone["net"]["count"]), (files, 0)):
+        report("merge", "--json", f"{whole}/all.json", "--hlog", f"{whole}/all.hlog", *runs, code=None)
+        shown = report("show", f"{whole}/all.json", f"{whole}/all.hlog").stdout
+        check_equal(("\nnet " in shown, "Tag=net," in read_text(f"{whole}/all.hlog")), (count > 0, count > 0), "net in the merged log")
 
 
 if __name__ == "__main__":
