@@ -19,9 +19,12 @@ struct recordings {
  */
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
 
+/* Likewise, but keeps only the results: the histograms of thousands of runs need gigabytes. */
+int recordings_load_results(struct recordings *all, char *const *paths, size_t n_paths);
+
 /* Likewise, but leaves out each run that is refused, after one line about why and one about the
  * run.  Returns 0, or -1 after one line if out of memory. */
-int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths);
+int recordings_load_good_results(struct recordings *all, char *const *paths, size_t n_paths);
 void recordings_free(struct recordings *all);
 
 /* Checks that each run has a result.  Returns 0, or -1 after one line on stderr, which begins with

@@ -94,10 +94,18 @@ static int write_page(const char *name, struct recordings *runs, const struct re
     return code;
 }
 
-static int load(struct recordings *runs, char *const *files, int n_files)
+static int load_runs(struct recordings *runs, const struct report_opts *o)
 {
-    return recordings_load(runs, files, (size_t)n_files) == 0 ? recordings_need_results(runs, "")
-                                                              : -1;
+    return recordings_load(runs, o->files, (size_t)o->n_files) == 0
+               ? recordings_need_results(runs, "")
+               : -1;
+}
+
+static int load_earlier(struct recordings *earlier, const struct report_opts *o)
+{
+    return o->n_others == 0 || recordings_load_results(earlier, o->others, (size_t)o->n_others) == 0
+               ? recordings_need_results(earlier, "")
+               : -1;
 }
 
 int cmd_html(const struct report_opts *opts)
@@ -105,8 +113,7 @@ int cmd_html(const struct report_opts *opts)
     struct recordings runs = {0}, earlier = {0};
     int code = CMD_USAGE;
 
-    if (load(&runs, opts->files, opts->n_files) == 0 &&
-        (opts->n_others == 0 || load(&earlier, opts->others, opts->n_others) == 0))
+    if (load_runs(&runs, opts) == 0 && load_earlier(&earlier, opts) == 0)
         code = write_page(opts->output, &runs, &earlier, opts->watch);
     recordings_free(&runs);
     recordings_free(&earlier);

@@ -290,12 +290,17 @@ bool recording_latency(struct recording *r, const char *metric, struct latency *
     return true;
 }
 
+void recording_free_values(struct recording *r)
+{
+    metrics_free(&r->metrics);
+    timeline_free(&r->timeline);
+    connections_free(&r->connections);
+}
+
 void recording_free(struct recording *r)
 {
     free(r->name);
     free(r->directory);
     result_free(r->result);
-    metrics_free(&r->metrics);
-    timeline_free(&r->timeline);
-    connections_free(&r->connections);
+    recording_free_values(r);
 }

@@ -51,8 +51,10 @@ static struct recording *run_of(struct recordings *all, const char *path)
     return r->name != NULL && r->directory != NULL ? r : NULL;
 }
 
-/* Ends at the first bad file, or marks the runs that have one.  Returns 0 or -1. */
-static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad)
+/* Ends at the first bad file, or marks the runs that have one.  Keeps the histograms and
+ * connections of the runs, or frees those of each once its files agree.  Returns 0 or -1. */
+static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad,
+                bool keeps_values)
 {
     all->n = 0;
     all->items = calloc(n_paths, sizeof *all->items);
@@ -75,20 +77,27 @@ static int load(struct recordings *all, char *const *paths, size_t n_paths, bool
             r->has_bad_file = true;
         if (r->has_bad_file && ends_at_bad)
             return -1;
+        if (!keeps_values)
+            recording_free_values(r);
     }
     return 0;
 }
 
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
 {
-    return load(all, paths, n_paths, true);
+    return load(all, paths, n_paths, true, true);
 }
 
-int recordings_load_good(struct recordings *all, char *const *paths, size_t n_paths)
+int recordings_load_results(struct recordings *all, char *const *paths, size_t n_paths)
+{
+    return load(all, paths, n_paths, true, false);
+}
+
+int recordings_load_good_results(struct recordings *all, char *const *paths, size_t n_paths)
 {
     size_t n_good = 0;
 
-    if (load(all, paths, n_paths, false) != 0)
+    if (load(all, paths, n_paths, false, false) != 0)
         return -1;
     for (size_t i = 0; i < all->n; i++) {
         struct recording *r = &all->items[i];

@@ -60,14 +60,14 @@ static int find_valid(struct run_group *g)
 
 int run_group_load(struct run_group *g, char **files, int n_files)
 {
-    if (recordings_load(&g->all, files, (size_t)n_files) != 0)
+    if (recordings_load_results(&g->all, files, (size_t)n_files) != 0)
         return -1;
     return recordings_need_results(&g->all, "") == 0 ? find_valid(g) : -1;
 }
 
 int run_group_load_good(struct run_group *g, char **files, int n_files)
 {
-    return recordings_load_good(&g->all, files, (size_t)n_files) == 0 ? find_valid(g) : -1;
+    return recordings_load_good_results(&g->all, files, (size_t)n_files) == 0 ? find_valid(g) : -1;
 }
 
 void run_group_free(struct run_group *g)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -162,6 +164,32 @@ static void runs_of_a_directory_are_counted(void **state)
     assert_int_equal(run_group_n_in_directory(&g, 2), 1);
 }
 
+/* The histograms of the runs of a year of nights, a quarter of a MB each, would not fit. */
+static void only_results_are_kept(void **state)
+{
+    char names[2][32], *files[2];
+    struct run_group g = {0};
+    int fds[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        fds[i] = memfd_create("run", MFD_CLOEXEC);
+        assert_int_equal(dprintf(fds[i], "%s\n", RUN("\"timeout\":1", "11")),
+                         strlen(RUN("\"timeout\":1", "11")) + 1);
+        snprintf(names[i], sizeof names[i], "/proc/self/fd/%d", fds[i]);
+        files[i] = names[i];
+    }
+    assert_int_equal(run_group_load(&g, files, 2), 0);
+    assert_int_equal(g.n_valid, 2);
+    for (size_t i = 0; i < g.n_valid; i++) {
+        assert_non_null(g.valid[i]->result);
+        assert_int_equal(g.valid[i]->metrics.n, 0);
+    }
+    run_group_free(&g);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +201,7 @@ int main(void)
         cmocka_unit_test(searches_without_a_limit_are_counted),
         cmocka_unit_test(runs_of_a_directory_are_moved_together),
         cmocka_unit_test(runs_of_a_directory_are_counted),
+        cmocka_unit_test(only_results_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
