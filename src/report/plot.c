@@ -60,7 +60,9 @@ const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const 
 
         *name = r->name;
         if (kind == PLOT_LATENCY && !has_counts_of(r, metric))
-            return "no values of this metric: expected an --hlog file or the rows of -R";
+            return r->has_values
+                       ? "no values of this metric in its log or rows"
+                       : "no values of this metric: expected an --hlog file or the rows of -R";
         if (kind == PLOT_TIME && !has_interval_of(r, metric))
             return "no intervals of this metric: expected an --hlog file";
         if (kind == PLOT_CONNECT && r->connections.times[CONNECTIONS_ESTABLISHED].n == 0)

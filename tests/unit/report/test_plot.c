@@ -268,7 +268,11 @@ static void what_is_missing_is_said(void **state)
 
     (void)state;
     assert_null(plot_lacks(&one, PLOT_LATENCY, "response", &name));
-    assert_non_null(plot_lacks(&one, PLOT_LATENCY, "service", &name));
+    assert_string_equal(plot_lacks(&one, PLOT_LATENCY, "service", &name),
+                        "no values of this metric: expected an --hlog file or the rows of -R");
+    run.has_values = true; /* such a file was given */
+    assert_string_equal(plot_lacks(&one, PLOT_LATENCY, "service", &name),
+                        "no values of this metric in its log or rows");
     assert_string_equal(name, "run");
     assert_non_null(plot_lacks(&one, PLOT_TIME, "response", &name));
     assert_non_null(plot_lacks(&one, PLOT_CONNECT, "response", &name));
