@@ -53,8 +53,8 @@ static const char style[] =
     "@media print{:root{color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--line:#bbb;"
     "--good:#1a6b2b;--doubt:#94480a;--bad:#b3261e}body{max-width:none;padding:0;font-size:10pt}"
     "h2{break-after:avoid}tr{break-inside:avoid}.scroll{overflow:visible}"
-    "th,td{white-space:normal;overflow-wrap:anywhere}figure{max-width:14cm}details:not([open]){"
-    "display:none}}\n";
+    "th,td{white-space:normal;padding:.25rem .3rem}tbody th,td.text{overflow-wrap:anywhere}"
+    "figure{max-width:14cm}details:not([open]){display:none}}\n";
 
 void html_page_begin(FILE *out, const char *title)
 {

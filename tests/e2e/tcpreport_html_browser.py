@@ -38,6 +38,20 @@ OVERFLOWS = """(() => {
     return found;
 })()"""
 
+# Numbers on more lines than they have words, and tables that are cut off at the edge of the paper.
+MISPRINTS = """(() => {
+    const lines = cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+    };
+    const cells = [...document.querySelectorAll("td:not(.text)")];
+    const tables = [...document.querySelectorAll("table")];
+    return [...cells.filter(cell => lines(cell) > cell.textContent.split(" ").length),
+            ...tables.filter(table => table.getBoundingClientRect().right > document.documentElement.clientWidth)]
+        .map(e => e.textContent.slice(0, 60));
+})()"""
+
 # [text, contrast] of each kind of text with its background
 CONTRASTS = """(() => {
     const canvas = document.createElement("canvas").getContext("2d");
@@ -104,6 +118,18 @@ def test_page_fits_and_can_be_read():
         if "SCREENSHOTS" in os.environ:
             browser.screenshot(f"{os.environ['SCREENSHOTS']}/{view.replace(', ', '-').replace(' ', '-')}.png")
     check(paper["light"] != paper["dark"], f"the same paper: {paper}")
+
+
+def test_printed_numbers_are_whole():
+    """On A4, with the margins of Chromium. The control: as they would break if any character could begin a line."""
+    need_program("gnuplot")
+    path, spoiled = page(), temp_path("spoiled.html")
+    write_text(spoiled, read_text(path).replace("</style>", "@media print{td{overflow-wrap:anywhere}}</style>"))
+    with Browser() as browser:
+        for shown, is_spoiled in ((path, False), (spoiled, True)):
+            browser.show(shown, 717, "light")
+            browser.call("Emulation.setEmulatedMedia", media="print")
+            check_equal(browser.evaluate(MISPRINTS) != [], is_spoiled, f"misprints {browser.evaluate(MISPRINTS)}")
 
 
 def test_page_requests_and_complains_of_nothing():
