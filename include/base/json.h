@@ -37,7 +37,8 @@ void json_known_u64(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* Inserts a text that is already a JSON value, with lines indented from 0. */
+/* Inserts a text that is already a JSON value, with lines indented from 0.  Somebody else may have
+ * written it: what is not UTF-8 is replaced, as in strings. */
 void json_raw(struct json *j, const char *key, const char *value);
 
 #endif

@@ -172,10 +172,19 @@ void json_null(struct json *j, const char *key)
 
 void json_raw(struct json *j, const char *key, const char *value)
 {
+    const unsigned char *at = (const unsigned char *)value;
+    uint32_t character;
+
     begin_value(j, key);
-    for (; *value != '\0'; value++)
-        if (*value == '\n') /* in a string it would be escaped */
+    while (*at != '\0') {
+        const unsigned n = utf8_take(at, &character);
+
+        if (n == 0)
+            fputs(UTF8_REPLACEMENT, j->out);
+        else if (*at == '\n') /* in a string it would be escaped */
             new_line(j);
         else
-            fputc(*value, j->out);
+            fwrite(at, 1, n, j->out);
+        at += n > 0 ? n : 1;
+    }
 }

@@ -128,8 +128,10 @@ static void json_of_others_is_indented(void **state)
     json_object_begin(&j, NULL);
     json_raw(&j, "a", "{\n  \"b\": \"\\n\"\n}");
     json_raw(&j, "c", "5");
+    json_raw(&j, "d", "\"\xc3\xa9\xff\""); /* the latter is not UTF-8 */
     json_object_end(&j);
-    assert_written("{\n  \"a\": {\n    \"b\": \"\\n\"\n  },\n  \"c\": 5\n}\n");
+    assert_written("{\n  \"a\": {\n    \"b\": \"\\n\"\n  },\n  \"c\": 5,\n"
+                   "  \"d\": \"\xc3\xa9\xef\xbf\xbd\"\n}\n");
 }
 
 int main(void)
