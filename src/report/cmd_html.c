@@ -49,6 +49,7 @@ static void print_page(struct html_report *r)
              result_verdict_name(result_verdict(r->result)));
     html_page_begin(r->out, title);
     html_summary(r);
+    fputs("<main>\n", r->out);
     html_latency(r);
     html_classes(r);
     html_over_time(r);
@@ -64,6 +65,7 @@ static void print_page(struct html_report *r)
     if (!r->can_draw)
         fputs("<p class=\"soft\">Pictures are missing: gnuplot was not installed or failed.</p>\n",
               r->out);
+    fputs("</main>\n", r->out);
     html_page_end(r->out);
 }
 

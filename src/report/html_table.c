@@ -11,7 +11,10 @@ static const char *class_of(const struct html_column *column)
 
 void html_table_begin(FILE *out, const char *caption, const struct html_column *columns, size_t n)
 {
-    fputs("<div class=\"scroll\"><table>\n<caption>", out);
+    /* with the focus, a wide table can be scrolled with keys */
+    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
+    html_text(out, caption);
+    fputs("\"><table>\n<caption>", out);
     html_text(out, caption);
     fputs("</caption>\n<thead><tr>", out);
     for (size_t i = 0; i < n; i++) {

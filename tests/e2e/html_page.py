@@ -9,7 +9,7 @@ from reports import *
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 # what the page is made of; anything else came from outside
-ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "section", "h1", "h2", "p", "strong", "span", "ul", "li",
+ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2", "p", "strong", "span", "ul", "li",
             "dl", "div", "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "pre", "details", "summary",
             "figure", "figcaption", "svg", "g", "path", "text", "tspan", "image", "rect", "polygon", "circle"}
 # each picture by a part of its caption: what is written along its axes
@@ -75,12 +75,14 @@ def problems(text):
             if key == "style" and "url(" in value:
                 found.append(f"<{name} style={value}>")
     found += [f"{word} in the style" for style in page.texts("style") for word in ("url(", "@import", "http") if word in style]
-    for needed in ("title", "h1", "header"):
+    for needed in ("title", "h1", "header", "main"):
         if not any(name == needed for name, *_ in page.elements):
             found.append(f"no <{needed}>")
     for name, attributes, _ in page.elements:
         if name == "th" and attributes.get("scope") not in ("col", "row"):
             found.append("a table header without scope")
+        if "scroll" in attributes.get("class", "") and not (attributes.get("tabindex") == "0" and attributes.get("aria-label")):
+            found.append("a table that no key can scroll")
         if name == "svg" and not attributes.get("aria-label"):
             found.append("a picture without a label")
     return found

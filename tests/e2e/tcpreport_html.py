@@ -91,7 +91,7 @@ def test_problems_are_noticed():
     text = page_of(*files(0))
     for bad, what in (("<script>1</script>", "script"), ("<img src=http://x/>", "img"), ("<p onclick='x'>", "onclick"),
                       ("<b>", "b"), ("</p>", "closes nothing"), ("<table><th>x</th></table>", "scope"),
-                      ("<svg></svg>", "label"), ("<pre id='result'></pre>", "twice"),
+                      ("<svg></svg>", "label"), ("<div class='scroll'></div>", "no key can scroll"), ("<pre id='result'></pre>", "twice"),
                       ("<style>@import 'x'</style>", "import")):
         found = problems(text.replace("</header>", f"{bad}</header>"))
         check(any(what in problem for problem in found), f"{what!r} in {found}")

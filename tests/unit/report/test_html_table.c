@@ -24,7 +24,8 @@ static void every_cell_is_text_below_its_header(void **state)
     html_table_end(out);
     html = print_close();
     assert_string_equal(
-        html, "<div class=\"scroll\"><table>\n<caption>a &lt; b</caption>\n<thead><tr>"
+        html, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"a &lt; "
+              "b\"><table>\n<caption>a &lt; b</caption>\n<thead><tr>"
               "<th scope=\"col\" class=\"text\">na&amp;me</th><th scope=\"col\">count</th>"
               "<th scope=\"col\" class=\"text\">why</th></tr></thead>\n<tbody>\n"
               "<tr><th scope=\"row\">&lt;td&gt;</th><td>7</td><td class=\"text\">&lt;/td&gt;</td>"
