@@ -34,6 +34,9 @@ struct start_gate {
     void *arg;
 };
 
+/* Notes what is known of the start before the gate is reached: the run may end before that. */
+void start_gate_init(struct client_start *start);
+
 /* Returns whether the time is known and already missed, before anything is opened. */
 bool start_gate_is_missed(const struct start_gate_settings *settings);
 

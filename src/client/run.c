@@ -12,6 +12,7 @@
 #include "client/run_result.h"
 #include "client/run_stages.h"
 #include "client/run_state.h"
+#include "client/start_gate.h"
 #include "client/sweep.h"
 #include "host/watch/watch_thread.h"
 #include "net/datagrams.h"
@@ -295,6 +296,8 @@ static int prepare(struct client_run_state *r)
         config->population.n > 0 ? (uint64_t)(schedule_rate_qps(&config->population, 0) + 0.5)
                                  : config->n_at_begin;
     r->result->n_workers = config->n_workers;
+    if (r->settings->gate != NULL)
+        start_gate_init(&r->result->start);
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
     host_counters_read(&r->result->host_before);
     client_run_prepare_progress(r, now_ns);

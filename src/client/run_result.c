@@ -120,7 +120,6 @@ void client_run_collect(struct client_run_state *r)
     client_workers_collect(&r->workers, result, &last_sent_ns, &last_unblocked_ns);
     if (r->config->on_demand)
         result->connect_elapsed_ns = 0; /* connections open throughout the run */
-    result->start.requested = r->settings->gate != NULL;
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
     result->requested_qps =

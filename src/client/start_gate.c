@@ -29,6 +29,12 @@ static uint64_t now_epoch_ns(void)
     return clock_now_ns() + clock_realtime_offset_ns();
 }
 
+void start_gate_init(struct client_start *start)
+{
+    *start = (struct client_start){.requested = true, .late_ns = UINT64_MAX};
+    clock_read_bound(&start->clock);
+}
+
 bool start_gate_is_missed(const struct start_gate_settings *settings)
 {
     return settings->at_epoch_ns > 0 &&

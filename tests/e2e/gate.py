@@ -275,7 +275,8 @@ def test_clock_error_is_the_bound_of_the_kernel():
     path = temp_path("start")
     write_text(path, "soon\n")
     with Server() as server:
-        for arguments in (["--start-at", f"{time.time() + 1:.3f}", "--late-max", "20s"], ["--start-file", path]):
+        for arguments in (["--start-at", f"{time.time() + 1:.3f}", "--late-max", "20s"], ["--start-file", path],
+                          ["--start-at", f"{time.time() + 60:.3f}", "-p", 1]):  # nothing listens there: it never waits
             before = bound_ns()
             r = run_client("-p", server.port, "-c", 1, "-r", 100, "-t", "100ms", *arguments, "127.0.0.1")
             after, start = bound_ns(), r.json["start"]
