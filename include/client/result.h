@@ -59,7 +59,7 @@ struct client_result {
     uint64_t paused_ns;                   /* by request, during the measurement */
     const struct client_servers *servers; /* of --server-control; NULL: none, or the run goes on */
     uint64_t started_epoch_ns;
-    uint64_t measured_epoch_ns; /* start of the measurement; 0: not reached */
+    uint64_t measured_epoch_ns; /* when the measurement was to begin; 0: the load did not */
     struct client_start start;
     struct tally tally;                    /* sum over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged over all workers */
@@ -82,7 +82,7 @@ struct client_result {
      * sent. */
     uint64_t connections_deaf;
     uint64_t connect_elapsed_ns; /* first connect started to last connection established */
-    bool loaded;                 /* the measurement began */
+    bool loaded;                 /* the load began, perhaps with a warm-up */
     uint64_t syn_retransmits_loaded, replaced_loaded; /* at the start of the schedule */
     struct losses losses;
     struct timeout_counts timeouts; /* of edns-tcp-keepalive; not counted without --keepalive */
@@ -90,7 +90,8 @@ struct client_result {
     bool interrupted;
     bool gave_up;     /* no connection of the first window was answered: no others were opened */
     uint64_t load_ns; /* elapsed part of warm-up and measurement */
-    uint64_t scheduled_ns; /* length of the measurement: as requested, or until interrupted */
+    /* Length of the measurement: as requested, or until interrupted; 0: it did not begin. */
+    uint64_t scheduled_ns;
     /* Start of the measurement to the last query sent; at least scheduled_ns. */
     uint64_t sent_ns;
     /* Likewise, without those that waited for an id, which the server owed. */

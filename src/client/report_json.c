@@ -299,7 +299,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     result_json_begin(&j, out, "tcpclient", about->version);
     result_json_run(&j, states[r->state], r->started_epoch_ns);
     json_string(&j, "measured_from",
-                r->loaded ? clock_rfc3339(measured, r->measured_epoch_ns) : NULL);
+                r->scheduled_ns > 0 ? clock_rfc3339(measured, r->measured_epoch_ns) : NULL);
     put_start(&j, &r->start);
     json_string(&j, "target", about->target);
     put_command(&j, about->command);

@@ -157,6 +157,23 @@ static void start_says_how_well_it_was_kept(void **state)
     free(text);
 }
 
+/* The load began, but ended in the settle time or in the warm-up. */
+static void measurement_that_did_not_begin_has_no_time(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.loaded = true;
+    m->result.measured_epoch_ns = 1800000000500000000;
+    text = text_of(report_json, m);
+    assert_has(text, "\"measured_from\": \"2027-01-15T08:00:00.500Z\",");
+    free(text);
+    m->result.scheduled_ns = 0;
+    text = text_of(report_json, m);
+    assert_has(text, "\"measured_from\": null,");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +184,7 @@ int main(void)
         TEST(times_that_are_collected_at_the_end_are_unknown_until_then),
         TEST(rate_now_is_unknown_in_a_closed_loop),
         TEST(start_says_how_well_it_was_kept),
+        TEST(measurement_that_did_not_begin_has_no_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
