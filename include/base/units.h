@@ -48,6 +48,10 @@ char *units_format_count(char *buffer, uint64_t count);
 /* A rate, rounded: the same from 10 on, three digits below. */
 char *units_format_rate(char *buffer, double per_s);
 
+/* A rate to the tenth, "20105.6"; below 1, where that would leave little of it, with three
+ * significant digits, "0.0167".  per_s: 0, or at least 1e-4. */
+char *units_format_tenths(char *buffer, double per_s);
+
 /* A number without an exponent: six significant digits, "33333.3", or all of a larger whole part,
  * "1234567".  n: 0, or 1e-4 to 1e15. */
 char *units_format_decimal(char *buffer, double n);

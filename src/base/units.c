@@ -207,6 +207,12 @@ char *units_format_rate(char *buffer, double per_s)
     return buffer;
 }
 
+char *units_format_tenths(char *buffer, double per_s)
+{
+    snprintf(buffer, UNITS_TEXT_BYTES, per_s > 0 && per_s < 1 ? "%.3g" : "%.1f", per_s);
+    return buffer;
+}
+
 char *units_format_decimal(char *buffer, double n)
 {
     snprintf(buffer, UNITS_TEXT_BYTES, n < LEAST_SEVEN_DIGITS ? "%.6g" : "%.0f", n);

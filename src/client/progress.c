@@ -36,14 +36,23 @@ static double queries_per_s(const struct progress *p, double n)
     return p->now_ns > since_ns ? n * 1e9 / (double)(p->now_ns - since_ns) : 0;
 }
 
+/* A whole number, but not 0 for a small rate: "20067", "0.4". */
+static const char *rate_text(char text[UNITS_TEXT_BYTES], double rate)
+{
+    snprintf(text, UNITS_TEXT_BYTES, rate > 0 && rate < 1 ? "%.2g" : "%.0f", rate);
+    return text;
+}
+
 static void print_connecting(FILE *out, const struct progress *p, const struct tally *now)
 {
     const uint64_t connected = tally_get(&now->connections.connected);
+    char rate[UNITS_TEXT_BYTES];
 
     fprintf(out,
-            "connecting %.1f s, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %.0f/s",
+            "connecting %.1f s, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %s/s",
             (double)(p->now_ns - p->start_ns) / 1e9, connected, p->n_requested,
-            tally_get(&now->connections.proven), per_s(p, connected, p->previous_connected));
+            tally_get(&now->connections.proven),
+            rate_text(rate, per_s(p, connected, p->previous_connected)));
 }
 
 static void print_network(FILE *out, const struct progress *p)
@@ -77,11 +86,11 @@ static void print_time(FILE *out, const struct progress *p)
 static void print_listening(FILE *out, const struct progress *p, const struct tally_push *now,
                             uint64_t messages)
 {
-    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+    char rate[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
 
     print_time(out, p);
-    fprintf(out, ", %.0f messages/s, p50 %s, p99 %s, %" PRIu64 " lost",
-            per_s(p, messages, p->previous_messages),
+    fprintf(out, ", %s messages/s, p50 %s, p99 %s, %" PRIu64 " lost",
+            rate_text(rate, per_s(p, messages, p->previous_messages)),
             percentile_text(p50, p->response, 1, 2, "never"),
             percentile_text(p99, p->response, 99, 100, "never"), tally_get(&now->lost));
 }
@@ -105,17 +114,17 @@ static void count(struct counts *n, const struct tally_queries *q)
 
 static void print_running(FILE *out, const struct progress *p, const struct counts *n)
 {
-    char p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+    char rate[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
 
     print_time(out, p);
-    fprintf(out, ", %.0f", queries_per_s(p, (double)(n->sent - p->previous_sent)));
+    fprintf(out, ", %s", rate_text(rate, queries_per_s(p, (double)(n->sent - p->previous_sent))));
     if (p->n_due > p->previous_due)
-        fprintf(out, " of %.0f", queries_per_s(p, p->n_due - p->previous_due));
+        fprintf(out, " of %s", rate_text(rate, queries_per_s(p, p->n_due - p->previous_due)));
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
             percentile_text(p50, p->response, 1, 2, ">timeout"),
             percentile_text(p99, p->response, 99, 100, ">timeout"), n->lost, n->in_flight);
-    fprintf(out, ", %.0f answered/s",
-            queries_per_s(p, (double)(n->answered - p->previous_answered)));
+    fprintf(out, ", %s answered/s",
+            rate_text(rate, queries_per_s(p, (double)(n->answered - p->previous_answered))));
 }
 
 /* Most important figures first: a terminal may be narrow. */

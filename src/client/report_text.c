@@ -43,8 +43,9 @@ static void print_churn(FILE *out, const struct report_about *about, const struc
 
     if (!about->config->reconnect)
         return;
-    fprintf(out, "             %s %s attempted, %.1f/s connected", units_format_count(a, n),
-            units_noun(n, "replacement", "replacements"), client_result_churn_per_s(r));
+    fprintf(out, "             %s %s attempted, %s/s connected", units_format_count(a, n),
+            units_noun(n, "replacement", "replacements"),
+            units_format_tenths(b, client_result_churn_per_s(r)));
     if (about->churn_most_per_s != HOST_LIMITS_UNKNOWN)
         fprintf(out, ", at most %s/s sustainable with TIME_WAIT",
                 units_format_count(b, about->churn_most_per_s));
@@ -179,15 +180,21 @@ static void print_answers(FILE *out, const struct client_result *r)
     fputc('\n', out);
 }
 
+/* Queries that became due per second of the measurement. */
+static double scheduled_qps(const struct client_result *r)
+{
+    return (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
+           (double)r->scheduled_ns;
+}
+
 static void print_rate(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES];
 
-    fprintf(out, "Rate         %.1f q/s achieved", client_result_achieved_qps(r));
+    fprintf(out, "Rate         %s q/s achieved",
+            units_format_tenths(a, client_result_achieved_qps(r)));
     if (r->scheduled_ns > 0)
-        fprintf(out, ", %.1f scheduled",
-                (double)tally_get(&r->tally.queries[TALLY_MEASURED].scheduled) * 1e9 /
-                    (double)r->scheduled_ns);
+        fprintf(out, ", %s scheduled", units_format_tenths(a, scheduled_qps(r)));
     if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
         fprintf(out, ", %s requested", units_format_decimal(a, about->rate_qps));
     fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
@@ -222,11 +229,11 @@ static void print_clock(FILE *out, const struct client_result *r)
 static void print_messages(FILE *out, const struct client_result *r)
 {
     const struct tally_push *p = &r->tally.push;
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
 
-    fprintf(out, "Messages     %s received (%.1f/s), %s before and %s after the measurement\n",
-            count_text(a, &p->measured), client_result_messages_per_s(r), count_text(b, &p->before),
-            count_text(c, &p->after));
+    fprintf(out, "Messages     %s received (%s/s), %s before and %s after the measurement\n",
+            count_text(a, &p->measured), units_format_tenths(d, client_result_messages_per_s(r)),
+            count_text(b, &p->before), count_text(c, &p->after));
     fprintf(out, "             %s lost, %s duplicate, %s damaged", count_text(a, &p->lost),
             count_text(b, &p->duplicate), count_text(c, &p->damaged));
     if (tally_get(&p->unfinished) > 0)

@@ -16,6 +16,8 @@ static void print_count(FILE *out, uint64_t count)
 
 static void print_counts(FILE *out, const struct class_report *c)
 {
+    char text[UNITS_TEXT_BYTES];
+
     fprintf(out, "%-16s", c->name);
     print_count(out, c->clients);
     print_count(out, c->connected);
@@ -23,10 +25,8 @@ static void print_counts(FILE *out, const struct class_report *c)
     print_count(out, c->live);
     print_count(out, c->scheduled);
     print_count(out, c->answered);
-    if (isnan(c->achieved_qps))
-        fprintf(out, "%12s\n", "-");
-    else
-        fprintf(out, "%12.1f\n", c->achieved_qps);
+    fprintf(out, "%12s\n",
+            isnan(c->achieved_qps) ? "-" : units_format_tenths(text, c->achieved_qps));
 }
 
 /* Prints nothing if no query was due. */

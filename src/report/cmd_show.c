@@ -81,14 +81,15 @@ static void print_messages(const struct json_object *result)
                                             {"push.after", "after the measurement"}};
     static const struct count losses[] = {
         {"push.lost", "lost"}, {"push.duplicate", "duplicate"}, {"push.damaged", "damaged"}};
-    char text[FIGURE_TEXT_BYTES];
+    char text[FIGURE_TEXT_BYTES], number[UNITS_TEXT_BYTES];
     const char *duration = figure_seconds(text, result, "rate.duration_s");
     double per_s;
 
     PRINT_COUNTS("Messages", result, messages);
     PRINT_COUNTS("", result, losses);
     if (result_double(result, "push.messages_per_s", &per_s) && duration != NULL)
-        printf("%-13s%.1f messages/s, measured for %s\n", "Rate", per_s, duration);
+        printf("%-13s%s messages/s, measured for %s\n", "Rate", units_format_tenths(number, per_s),
+               duration);
 }
 
 static void print_rate(const struct json_object *result)
@@ -99,7 +100,7 @@ static void print_rate(const struct json_object *result)
 
     if (!result_double(result, "rate.achieved_qps", &achieved_qps))
         return;
-    printf("%-13s%.1f q/s achieved", "Rate", achieved_qps);
+    printf("%-13s%s q/s achieved", "Rate", units_format_tenths(number, achieved_qps));
     if (result_double(result, "rate.asked_qps", &requested_qps))
         printf(", %s requested", units_format_decimal(number, requested_qps));
     if (duration != NULL)

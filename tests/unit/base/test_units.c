@@ -265,6 +265,18 @@ static void small_rates_print_with_three_digits(void **state)
     assert_string_equal(units_format_rate(text, 1234567.5), "1,234,568");
 }
 
+static void tenths_are_not_all_that_is_left_of_a_small_rate(void **state)
+{
+    char text[UNITS_TEXT_BYTES];
+
+    (void)state;
+    assert_string_equal(units_format_tenths(text, 0), "0.0");
+    assert_string_equal(units_format_tenths(text, 0.016666), "0.0167");
+    assert_string_equal(units_format_tenths(text, 0.9999), "1");
+    assert_string_equal(units_format_tenths(text, 1), "1.0");
+    assert_string_equal(units_format_tenths(text, 20105.64), "20105.6");
+}
+
 static void decimals_have_no_exponent(void **state)
 {
     char text[UNITS_TEXT_BYTES];
@@ -328,6 +340,7 @@ int main(void)
         cmocka_unit_test(durations_print_three_digits_in_the_unit_that_suits),
         cmocka_unit_test(counts_print_with_separators),
         cmocka_unit_test(small_rates_print_with_three_digits),
+        cmocka_unit_test(tenths_are_not_all_that_is_left_of_a_small_rate),
         cmocka_unit_test(decimals_have_no_exponent),
         cmocka_unit_test(less_than_all_is_not_rounded_to_all),
         cmocka_unit_test(only_one_is_singular),

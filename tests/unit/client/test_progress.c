@@ -89,6 +89,23 @@ static void line_says_what_was_asked(void **state)
     hist_free(&h);
 }
 
+static void small_rate_is_not_rounded_to_nothing(void **state)
+{
+    struct progress p = {.previous_ns = 500 * MS,
+                         .begin_ns = 500 * MS,
+                         .end_ns = UINT64_MAX,
+                         .now_ns = 5500 * MS,
+                         .n_due = 2};
+    struct tally t = {0};
+
+    (void)state;
+    tally_add(&t.queries[TALLY_MEASURED].sent, 2);
+    tally_add(&t.queries[TALLY_MEASURED].answered, 1);
+    assert_line(&p, &t,
+                "tcpclient: running 5.0 s, 0 live, 0.4 of 0.4 sent/s, p50 -, p99 -, 0 lost, 1 in "
+                "flight, 0.2 answered/s");
+}
+
 /* Most queries were not answered within the timeout. */
 static void percentile_among_the_unanswered_is_above_the_timeout(void **state)
 {
@@ -152,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line_is_about_the_time_since_the_last),
         cmocka_unit_test(line_says_what_was_asked),
+        cmocka_unit_test(small_rate_is_not_rounded_to_nothing),
         cmocka_unit_test(percentile_among_the_unanswered_is_above_the_timeout),
         cmocka_unit_test(listener_counts_messages),
         cmocka_unit_test(line_in_place_is_cut_and_cleared),

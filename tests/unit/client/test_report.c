@@ -86,6 +86,17 @@ static void closed_loop_requests_no_rate(void **state)
     free(text);
 }
 
+static void small_rate_is_not_rounded_to_nothing(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.scheduled_ns = m->result.sent_ns = 50000000 * MS;
+    text = text_of(report_text, m);
+    assert_has(text, "\nRate         0.02 q/s achieved, 0.0201 scheduled, ");
+    free(text);
+}
+
 /* 30 of 50 first attempts failed; 10 replacements were established before the load, 45 under it. */
 static void replacements_are_those_established_under_load(void **state)
 {
@@ -416,6 +427,7 @@ int main(void)
         TEST(head_says_how_the_queries_are_sent),
         TEST(mean_has_an_interval_once_the_run_is_long_enough),
         TEST(closed_loop_requests_no_rate),
+        TEST(small_rate_is_not_rounded_to_nothing),
         TEST(replacements_are_those_established_under_load),
         TEST(counts_of_all_queries_say_so),
         TEST(one_of_a_kind_is_singular),
