@@ -113,14 +113,22 @@ static void look_at_outputs(void *arg)
     client_outputs_look(&s->outputs, s->plan.config.rows);
 }
 
+static int read_token(struct client_session *s)
+{
+    const char *file = s->opts.control_token;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (file != NULL && control_token_read(&s->token, file, error) != 0)
+        return log_error("--control-token: %s", error);
+    return 0;
+}
+
 /* Opens the control port, and reads the servers' counters. */
 static int open_control(struct client_session *s)
 {
     const struct client_opts *o = &s->opts;
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
-    if (o->control_token != NULL && control_token_read(&s->token, o->control_token, error) != 0)
-        return log_error("--control-token: %s", error);
     if (o->server_control != NULL &&
         (client_servers_parse(&s->servers, o->server_control, error) != 0 ||
          client_servers_read_before(&s->servers, &s->token, CONTROL_SOCKET_WAIT_MS, error) != 0))
@@ -322,12 +330,12 @@ static int measure(struct client_session *s)
     return code;
 }
 
-/* What client_session_free() removes. */
+/* What client_session_free() removes.  The inputs come first: an output must not replace one. */
 static int open_all(struct client_session *s)
 {
     if (shutdown_catch() != 0)
         return log_error("cannot handle signals: %s", strerror(errno));
-    if (open_page(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
+    if (read_token(s) != 0 || open_page(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
         return -1;
     messages_set_patience(MESSAGES_NEVER); /* until the run is over */
     return open_control(s);

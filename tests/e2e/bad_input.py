@@ -176,6 +176,12 @@ def test_an_output_does_not_overwrite_an_input():
             value = "@" + name if option == "--conn-schedule" else name
             refused(TCPCLIENT, option, value, output, name, "127.0.0.1:1", contains=[output, name, "one of the input files"])
             check_equal(read_text(name), text, f"{option}, {output}: the input")
+    token = file_of("0123456789abcdef\n")
+    os.chmod(token, 0o600)
+    for output in ("--json", "--output"):
+        refused(TCPCLIENT, "--control-token", token, "--control", "127.0.0.1:1", output, token, "127.0.0.1:1",
+                contains=[output, token, "one of the input files"])
+        check_equal(read_text(token), "0123456789abcdef\n", f"--control-token, {output}: the input")
 
 
 @needs_own_fd_tables
