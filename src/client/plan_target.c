@@ -10,6 +10,7 @@
 #include "net/tls_context.h"
 #include "protocol/query_dns.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 /* Returns a port that connections go to: that of the run, unless all classes have their own. */
@@ -38,6 +39,17 @@ static int resolve(struct client_config *config, const struct client_opts *o, ch
     return failed;
 }
 
+/* connect(2) refuses a link-local address unless it, or the source address, names its interface. */
+static bool lacks_interface(const struct client_config *config)
+{
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&config->target.ss;
+    const struct srcplan *sources = &config->plan;
+
+    return config->target.ss.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) &&
+           in6->sin6_scope_id == 0 &&
+           (sources->n_ranges == 0 || sources->ranges[0].first.scope == 0);
+}
+
 int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
                        const struct client_opts *o)
 {
@@ -45,6 +57,10 @@ int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
 
     if (resolve(config, o, error) != 0)
         return log_error("HOST: %s", error);
+    if (lacks_interface(config))
+        return log_error("HOST: invalid value '%.100s': expected a link-local address with its "
+                         "interface, such as fe80::1%%eth0",
+                         o->server.host);
     sock_format(text, &config->target);
     if (!sock_has_local_address(&config->target))
         return log_error("HOST: cannot reach '%s': this host has no suitable %s address", text,

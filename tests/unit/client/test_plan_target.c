@@ -29,6 +29,21 @@ static void the_target_has_the_family_of_the_sources(void **state)
     srcplan_free(&config.plan);
 }
 
+static void a_link_local_target_needs_an_interface(void **state)
+{
+    static const struct client_opts without = {.server = {.host = "fe80::1", .port = 53}};
+    struct client_config config = {0};
+    char text[SOCK_TEXT_BYTES], error[SRCPLAN_ERROR_BYTES];
+
+    (void)state;
+    srcplan_init(&config.plan);
+    assert_int_equal(client_plan_target(&config, text, &without), -1);
+    assert_int_equal(srcplan_add_sources(&config.plan, "fe80::2%1", error), 0);
+    assert_int_equal(client_plan_target(&config, text, &without), 0);
+    assert_string_equal(text, "[fe80::1]:53");
+    srcplan_free(&config.plan);
+}
+
 static void without_tls_there_is_no_context(void **state)
 {
     struct client_config config = {0};
@@ -57,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_target_has_the_family_of_the_sources),
+        cmocka_unit_test(a_link_local_target_needs_an_interface),
         cmocka_unit_test(without_tls_there_is_no_context),
         cmocka_unit_test(certificate_authorities_that_cannot_be_read_are_refused),
     };
