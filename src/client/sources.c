@@ -67,15 +67,20 @@ static int read_ports(struct client_sources *s, struct srcplan *tuples, const st
                       const struct host_limits *host)
 {
     char error[SRCPLAN_ERROR_BYTES], all[ALL_PORTS_BYTES];
+    const char *ports = o->sport != NULL ? o->sport : all;
 
     name_all_ports(all, host);
     if (o->source == NULL && o->sport == NULL) {
         s->n_excluded_ports = count_unusable_ports(all);
         return 0;
     }
-    if (srcplan_add_ports(tuples, o->sport != NULL ? o->sport : all, error) != 0)
+    if (srcplan_add_ports(tuples, ports, error) != 0)
         return log_error("--sport: %s", error);
     s->n_excluded_ports = process_limits_exclude_unusable_ports(tuples);
+    if (tuples->n_ports == 0)
+        return log_error("--sport: invalid value '%.60s': expected ports that are neither reserved "
+                         "nor listening",
+                         ports);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -78,6 +79,26 @@ static void ports_of_listeners_are_none_of_the_kernels_choice(void **state)
     close(fd);
 }
 
+static void ports_that_all_listen_are_refused(void **state)
+{
+    const struct host_limits host = {.first_unprivileged_port = 1024};
+    struct client_sources s = {0};
+    struct client_opts o = {.source = "127.0.0.5"};
+    char ports[16];
+    uint16_t port;
+    int fd;
+
+    (void)state;
+    if (sockdiag_listeners(ignore, NULL) != 0)
+        skip();
+    fd = listen_anywhere(&port);
+    snprintf(ports, sizeof ports, "%u", port);
+    o.sport = ports;
+    assert_int_equal(client_sources_read(&s, &config, &o, &host), -1);
+    assert_int_equal(s.n_excluded_ports, 1);
+    close(fd);
+}
+
 static void a_range_that_is_unknown_leaves_the_tuples_unknown(void **state)
 {
     (void)state;
@@ -97,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(ports_of_listeners_are_none_of_the_kernels_choice),
+        TEST(ports_that_all_listen_are_refused),
         TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
         TEST(without_a_fallback_the_range_counts),
     };
