@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Prints at most about 1,000 characters.  Returns -1, so that a failing function can return its
- * result. */
+ * result.  Leaves errno as it was. */
 __attribute__((format(printf, 1, 2))) int log_error(const char *format, ...);
 
 /* The stream of all messages, including reports on stderr: stderr, unless replaced.  Never print to

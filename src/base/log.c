@@ -35,6 +35,7 @@ bool log_can_erase(void)
 
 int log_error(const char *format, ...)
 {
+    const int error = errno;
     char line[LINE_BYTES];
     va_list args;
 
@@ -45,5 +46,6 @@ int log_error(const char *format, ...)
     /* on a terminal, the line may hold a progress line */
     fprintf(log_stream(), "%s%s: %s\n", log_can_erase() ? "\r\033[K" : "",
             program_invocation_short_name, line);
+    errno = error;
     return -1;
 }
