@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lints of words, workflows and shell scripts find what they are for, and the repository has none of it."""
+"""The lints of words, licences, workflows and shell scripts find what they are for, and the repository has none of it."""
 
 from harness import *
 
@@ -23,6 +23,7 @@ def test_lint_of_words_finds_every_phrase_and_nothing_else():
         f.write('json_u64(j, "asked", n); /* the beginning; withstands it */\n')
     r = run_words_lint(path)
     check_equal((r.returncode, r.stdout), (0, ""), "fine words")
+    check(run_words_lint(path, temp_path("missing")).returncode != 0, "a file that cannot be read passes")
 
 
 def test_repository_has_none_of_the_phrases():
@@ -30,6 +31,28 @@ def test_repository_has_none_of_the_phrases():
         skip("not a git repository")
     r = run_words_lint()
     check_equal((r.returncode, r.stdout), (0, ""), "phrases")
+
+
+def test_every_source_names_its_licence():
+    lint = os.path.join(SOURCE_DIR, "tests/lint/spdx.sh")
+    line = "# SPDX-License-Identifier: MIT\n"
+    path = temp_path("script")
+    for text, code in (("#!/bin/sh\n" + line, 0), ("#!/bin/sh\n\n" + line, 1), ("#!/bin/sh\n", 1)):
+        write_text(path, text)
+        r = run_command([lint, path])
+        check_equal((r.returncode, r.stdout), (code, f"{path}: no SPDX line\n" if code else ""), text)
+    if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
+        skip("not a git repository")
+    tree = temp_path("tree")
+    os.makedirs(os.path.join(tree, "tests/lint"))
+    shutil.copy(lint, os.path.join(tree, "tests/lint"))
+    write_text(os.path.join(tree, "tests/deep"), "#!/bin/sh\n")
+    write_text(os.path.join(tree, "notes"), "not a script\n#!\n")
+    for arguments in (("init", "-q"), ("add", ".")):
+        check_equal(run_command(["git", "-C", tree, *arguments]).returncode, 0, f"git {arguments[0]}")
+    r = run_command([os.path.join(tree, "tests/lint/spdx.sh")])
+    check_equal((r.returncode, r.stdout), (1, "tests/deep: no SPDX line\n"), "a script of another directory")
+    check_equal(run_command([lint]).returncode, 0, "this repository")
 
 
 def test_actions_are_pinned_to_commits():
@@ -41,6 +64,8 @@ def test_actions_are_pinned_to_commits():
     for line, code in ((pinned, 0), (pinned.replace("89 ", "8 "), 1), (pinned.split(" #")[0], 1), ("      - uses: actions/checkout@v4", 1)):
         write_text(path, f"steps:\n{line}\n")
         check_equal(subprocess.run([lint, path], capture_output=True, timeout=HANGS_S).returncode, code, line)
+    write_text(path, f"{pinned}\n")
+    check(run_command([lint, path, temp_path("missing")]).returncode != 0, "a file that cannot be read passes")
 
 
 def test_release_is_built_on_the_system_of_the_tests():
@@ -74,8 +99,8 @@ def test_every_shell_script_is_checked():
         write_text(path, f"#!/bin/sh\n{text}\n")
         r = run_command([lint, path])
         check_equal((r.returncode, "SC2086" in r.stdout), (code, code == 1), text)
-    for others, code in (("", 1), ("trap 'exit 143' TERM\n", 1), ("trap 'exit 143' TERM HUP\n", 0)):
-        write_text(path, f"#!/bin/sh\ntrap 'rm -f x' EXIT\n{others}")
+    for others, code in (("", 1), (" INT", 1), ("\ntrap 'exit 143' TERM", 1), ("\ntrap 'exit 143' TERM HUP", 0), (" TERM HUP", 0)):
+        write_text(path, f"#!/bin/sh\ntrap 'rm -f x' EXIT{others}\n")
         r = run_command([lint, path])
         check_equal((r.returncode, f"{path}: a trap for EXIT, none for HUP" in r.stdout), (code, code == 1), others)
 

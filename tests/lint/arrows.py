@@ -36,8 +36,9 @@ def read_includes(root):
         for path in sorted((root / folder).rglob("*.[ch]")):
             name = path.relative_to(root / folder)
             own = [path.parent] + [root / folder] * (folder == "tests/unit")  # steps of a room's tests, or of all
-            for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-                if not any(os.path.exists(f"{place}/{header}") for place in own):
+            for quote, header in re.findall(r'^\s*#\s*include\s*(["<])([^">]+)[">]', path.read_text(), re.M):
+                is_ours = quote == '"' or (root / "include" / header).exists()
+                if is_ours and not any(os.path.exists(f"{place}/{header}") for place in own):
                     found.append((path.relative_to(root), str(name.parent), str(name.with_suffix("")), header,
                                   str(Path(header).parent), str(Path(header).with_suffix(""))))
     return found

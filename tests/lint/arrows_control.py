@@ -30,6 +30,9 @@ BREAKS = {
     "base is not allowed to include client": (
         lambda tree: append(tree / "src/base/units.c", '#include "client/opts.h"\n'),
         "src/base/units.c: client/opts.h: client is not below base"),
+    "an include counts however it is written": (
+        lambda tree: append(tree / "src/base/units.c", '# include <client/opts.h>\n'),
+        "src/base/units.c: client/opts.h: client is not below base"),
     "a header counts like a source": (
         lambda tree: append(tree / "include/protocol/query.h", '#include "base/units.h"\n'),
         "include/protocol/query.h: base/units.h: base is not below protocol"),

@@ -21,7 +21,7 @@ if [ $# -eq 0 ] || [ "$1" = --list ]; then
 fi
 failed=0
 for script in "$@"; do
-    grep -qE '^ *trap [^-].* EXIT$' "$script" || continue
+    grep -qE '^ *trap [^-].* EXIT( |$)' "$script" || continue
     for name in TERM HUP; do
         grep -qE "^ *trap .*\<$name\>" "$script" || {
             echo "$script: a trap for EXIT, none for $name"

@@ -3,7 +3,7 @@
 # Finds phrases that read like a translation, in comments, messages and documents.
 #   tests/lint/words.sh [FILE...]      default: every file of the repository that has words of ours
 #   tests/lint/words.sh --list         the phrases, one per line
-# Prints FILE:LINE:TEXT for each; exit code 1 if there is any.
+# Prints FILE:LINE:TEXT for each; exit code 1 if there is any, or a file cannot be read.
 set -eu
 
 # One extended regular expression per line, with \b at the ends of words; case does not matter.
@@ -51,6 +51,6 @@ if [ $# -eq 0 ]; then
     # shellcheck disable=SC2086 # none of them has a blank in its name
     set -- $files
 fi
-if grep -nHiE -e "$pattern" -e "$asked" -e "$warn" -- "$@"; then
-    exit 1
-fi
+status=0
+grep -nHiE -e "$pattern" -e "$asked" -e "$warn" -- "$@" || status=$?
+[ "$status" -eq 1 ] # 0: there is one, 2: a file cannot be read
