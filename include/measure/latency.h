@@ -44,6 +44,9 @@ struct latency {
     uint64_t percentiles_ns[LATENCY_N_PERCENTILES];
 };
 
+/* hist_percentile(), or LATENCY_UNKNOWN for too few samples. */
+uint64_t latency_percentile_ns(const struct hist *h, uint32_t num, uint32_t den);
+
 /* batches: of the same values; NULL: unknown. */
 void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches);
 

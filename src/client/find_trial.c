@@ -124,12 +124,6 @@ static double share_error(const struct batch_means *shares, const struct trial_e
     return isnan(error) ? 0 : error;
 }
 
-static uint64_t percentile_ns(const struct hist *h, uint32_t num, uint32_t den)
-{
-    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den)
-                                                     : LATENCY_UNKNOWN;
-}
-
 static void fill_connecting(const struct client_find *f, struct client_find_trial *t,
                             const struct tally *now)
 {
@@ -203,11 +197,11 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
     for (unsigned i = 0; i < f->settings->slo.n; i++)
         t->figures.goals[i].error = share_error(&f->shares[i], &t->figures.goals[i]);
     t->figures.grew = client_find_growth_was_seen(f, client_find_trial_latest_ns(f));
-    t->p50_ns = percentile_ns(response, 1, 2);
-    t->p99_ns = percentile_ns(response, 99, 100);
+    t->p50_ns = latency_percentile_ns(response, 1, 2);
+    t->p99_ns = latency_percentile_ns(response, 99, 100);
     if (opens_connections(f))
         t->connect_p99_ns =
-            percentile_ns(&f->recorded[client_exceeding_connecting(over_tls)], 99, 100);
+            latency_percentile_ns(&f->recorded[client_exceeding_connecting(over_tls)], 99, 100);
 }
 
 /* Nothing in flight is lost yet. */

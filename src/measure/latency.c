@@ -9,6 +9,12 @@
 const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES] = {
     LATENCY_PERCENTILES(PERCENTILE)};
 
+uint64_t latency_percentile_ns(const struct hist *h, uint32_t num, uint32_t den)
+{
+    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den)
+                                                     : LATENCY_UNKNOWN;
+}
+
 void latency_of_hist(struct latency *l, const struct hist *h, const struct batch_means *batches)
 {
     *l = (struct latency){
@@ -22,11 +28,7 @@ void latency_of_hist(struct latency *l, const struct hist *h, const struct batch
         .mean_error_95_ns = batches != NULL ? batch_means_error(batches, 95) : NAN,
         .stddev_ns = hist_stddev_ns(h),
     };
-    for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
-        const struct latency_percentile *p = &latency_percentiles[i];
-
-        l->percentiles_ns[i] = hist_percentile_is_supported(h, p->num, p->den)
-                                   ? hist_percentile(h, p->num, p->den)
-                                   : LATENCY_UNKNOWN;
-    }
+    for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
+        l->percentiles_ns[i] =
+            latency_percentile_ns(h, latency_percentiles[i].num, latency_percentiles[i].den);
 }

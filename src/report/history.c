@@ -21,18 +21,12 @@ static unsigned row_of(uint64_t ns)
     return row < 0 ? 0 : row >= HISTORY_ROWS ? HISTORY_ROWS - 1 : (unsigned)row;
 }
 
-static uint64_t percentile_of(const struct hist *h, uint32_t num, uint32_t den)
-{
-    return hist_percentile_is_supported(h, num, den) ? hist_percentile(h, num, den)
-                                                     : LATENCY_UNKNOWN;
-}
-
 /* Writes the response times of a column. */
 static void put_times(struct history *history, struct history_column *c, const struct hist *h)
 {
     c->n_answered = h->count;
-    c->p50_ns = percentile_of(h, 1, 2);
-    c->p99_ns = percentile_of(h, 99, 100);
+    c->p50_ns = latency_percentile_ns(h, 1, 2);
+    c->p99_ns = latency_percentile_ns(h, 99, 100);
     c->max_ns = h->count > 0 ? h->max_ns : LATENCY_UNKNOWN;
     for (uint32_t i = 0; h->count > 0 && i <= hist_index(h->max_ns); i++) {
         const unsigned row =
