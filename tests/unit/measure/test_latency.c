@@ -156,6 +156,27 @@ static void bars_are_as_long_as_the_counts(void **state)
     hist_free(&h);
 }
 
+static void an_interval_without_values_has_a_line_and_bars_are_rounded(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 1000; i++)
+        hist_record(&h, 1500);
+    for (int i = 0; i < 513; i++) /* 20.52 characters */
+        hist_record(&h, 7000);
+    latency_report_bars(print_open(), "T", &h);
+    text = print_close();
+    assert_string_equal(text, "\nT\n"
+                              "   2.00 us        1,000 ########################################\n"
+                              "   5.00 us            0\n"
+                              "   10.0 us          513 #####################\n");
+    free(text);
+    hist_free(&h);
+}
+
 static void a_value_at_an_edge_counts_as_above_it(void **state)
 {
     struct hist h;
@@ -252,6 +273,7 @@ int main(void)
         cmocka_unit_test(long_name_does_not_shift_the_columns),
         cmocka_unit_test(the_line_of_what_holds_is_for_runs_where_something_does_not),
         cmocka_unit_test(bars_are_as_long_as_the_counts),
+        cmocka_unit_test(an_interval_without_values_has_a_line_and_bars_are_rounded),
         cmocka_unit_test(a_value_at_an_edge_counts_as_above_it),
         cmocka_unit_test(values_of_0_have_a_bar),
         cmocka_unit_test(json_has_every_key),

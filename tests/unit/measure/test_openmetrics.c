@@ -91,6 +91,41 @@ static void histogram_is_cumulative(void **state)
     hist_free(&h);
 }
 
+/* A value just below a bound is the first that its bucket has, one just above is not in it. */
+static void every_bound_is_what_its_label_says(void **state)
+{
+    static const double parts[] = {0.998, 1.002};
+    const char *line;
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct openmetrics m;
+        struct hist h;
+        unsigned n = 0;
+        double bound_s;
+
+        assert_int_equal(hist_init(&h), 0);
+        for (uint64_t ns = 10000; ns <= 10000000000; ns *= 10)
+            for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3)
+                hist_record(&h, (uint64_t)(parts[i] * digit * (double)ns));
+        openmetrics_init(&m, print_open(), NULL);
+        openmetrics_hist(&m, "x_seconds", "Time.", &h);
+        text = print_close();
+        for (line = text; (line = strstr(line, "le=\"")) != NULL && line[4] != '+'; n++) {
+            char *rest;
+
+            bound_s = strtod(line + 4, &rest);
+            assert_true(bound_s > 0 && bound_s <= 10);
+            line = strchr(line, '}');
+            assert_int_equal(strtoull(line + 1, NULL, 10), i == 0 ? n + 1 : n);
+        }
+        assert_int_equal(n, 19);
+        free(text);
+        hist_free(&h);
+    }
+}
+
 static void figures_are_read_back(void **state)
 {
     char *text = text_for(NULL);
@@ -107,6 +142,7 @@ static void figures_are_read_back(void **state)
     assert_int_equal(openmetrics_sum("x_total{a=\"b\" 5\n", "x_total", &sum), -1);
     assert_int_equal(openmetrics_sum("x_total{a\nx_total 1\n", "x_total", &sum), 0);
     assert_int_equal(sum, 1);
+    assert_int_equal(openmetrics_sum("x_total{a\n 1\n", "x_total", &sum), -1);
     assert_int_equal(openmetrics_sum("x_total 0\n", "x_total", &sum), 0);
     assert_int_equal(sum, 0);
     assert_int_equal(openmetrics_sum("x_total 1.5\nx_total -1\nx_total", "x_total", &sum), -1);
@@ -140,6 +176,7 @@ int main(void)
         cmocka_unit_test(openmetrics_for_who_asks_for_it),
         cmocka_unit_test(older_text_for_the_others),
         cmocka_unit_test(histogram_is_cumulative),
+        cmocka_unit_test(every_bound_is_what_its_label_says),
         cmocka_unit_test(figures_are_read_back),
         cmocka_unit_test(times_keep_their_nanoseconds),
     };

@@ -101,6 +101,28 @@ static void cpu_time_is_that_of_the_load_alone(void **state)
     assert_true(fabs(c.cpus - 0.5) < 0.001);
     c = cost_of(&s, UINT64_MAX);
     assert_true(isnan(c.user_ns) && c.queries == WATCH_UNKNOWN);
+    /* what it does afterwards, as connections are closed, is no cost of queries */
+    s.items[30].at[WATCH_USER_US] += 5000000;
+    server_cost_compute(&c, &s, BEGIN_NS, BEGIN_NS + 20 * SECOND - 1);
+    assert_int_equal(c.queries, 95000);
+    assert_true(fabs(c.user_ns - 30000) < 1 && fabs(c.cpus - 0.5) < 0.001);
+    watch_series_free(&s);
+}
+
+static void buffers_are_the_most_per_connection_at_any_sample(void **state)
+{
+    struct watch_series s;
+    struct server_cost c;
+
+    (void)state;
+    fill(&s, 1);
+    for (size_t i = 0; i < s.n; i++) {
+        s.items[i].at[WATCH_ESTABLISHED] = 10 * i;
+        s.items[i].at[WATCH_BUFFER_BYTES] = i == 0 ? 9999 : i == 5 ? 350 : 10;
+    }
+    s.items[6].at[WATCH_ESTABLISHED] = WATCH_UNKNOWN;
+    c = cost_of(&s, BEGIN_NS);
+    assert_true(c.buffer_bytes == 7); /* of 50 */
     watch_series_free(&s);
 }
 
@@ -111,6 +133,8 @@ static void connections_that_come_under_load_count_too(void **state)
     (void)state;
     fill(&s, 1);
     assert_int_equal(cost_of(&s, BEGIN_NS - 8 * SECOND).kernel.n, 31);
+    assert_int_equal(cost_of(&s, BEGIN_NS - 6 * SECOND).kernel.n, 31); /* 6,000 of 10,000 */
+    assert_int_equal(cost_of(&s, BEGIN_NS - 5 * SECOND).kernel.n, 6);
     watch_series_free(&s);
 }
 
@@ -189,8 +213,9 @@ static void names_are_printable(void **state)
     char name[SERVER_COST_NAME_BYTES], longer[2 * SERVER_COST_NAME_BYTES];
 
     (void)state;
-    server_cost_copy_name(name, "a\033[31m\n\xff<b>");
+    server_cost_copy_name(name, "a\033[31m\n\xff\x7f<b>");
     assert_string_equal(name, "a?[31m?"
+                              "?"
                               "?<b>");
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(memory_is_the_slope_over_the_ramp_alone),
         cmocka_unit_test(shared_memory_of_several_processes_counts_once),
         cmocka_unit_test(cpu_time_is_that_of_the_load_alone),
+        cmocka_unit_test(buffers_are_the_most_per_connection_at_any_sample),
         cmocka_unit_test(connections_that_come_under_load_count_too),
         cmocka_unit_test(few_connections_say_nothing_of_memory),
         cmocka_unit_test(the_interval_allows_for_pages),

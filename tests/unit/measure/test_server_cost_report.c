@@ -185,6 +185,19 @@ static void kernel_memory_may_be_unknown_alone(void **state)
     free(text);
 }
 
+static void memory_is_not_unknown_where_the_kernel_has_some(void **state)
+{
+    struct server_cost c = known;
+    char *text;
+
+    (void)state;
+    c.user.n = 0;
+    text = text_of(&c);
+    assert_has(text, "4,200 B of kernel memory (cgroup) per connection\n");
+    assert_null(strstr(text, "unknown: needs"));
+    free(text);
+}
+
 static void memory_that_was_freed_is_negative(void **state)
 {
     static const struct {
@@ -270,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_part_of_the_cpu_time_below_a_tick_is_not_called_0),
         cmocka_unit_test(summary_leaves_out_what_is_unknown),
         cmocka_unit_test(kernel_memory_may_be_unknown_alone),
+        cmocka_unit_test(memory_is_not_unknown_where_the_kernel_has_some),
         cmocka_unit_test(memory_that_was_freed_is_negative),
         cmocka_unit_test(json_has_every_figure),
         cmocka_unit_test(json_has_null_for_what_is_unknown),

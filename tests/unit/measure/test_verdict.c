@@ -320,6 +320,10 @@ static void run_that_measured_nothing_is_in_doubt_once(void **state)
     assert_string_equal(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),
                         "nothing-measured: no query or message was due: measure for longer, or at "
                         "a higher rate");
+    in.connections_wanted = in.connections_live = 0; /* none was wanted at the end */
+    assert_null(strstr(verdict_explain(text, &in, VERDICT_NOTHING_MEASURED), "connection"));
+    in.connections_wanted = 1000;
+    in.connections_live = 1;
     in.of_messages = true;
     assert_string_equal(
         verdict_explain(text, &in, VERDICT_NOTHING_MEASURED),

@@ -95,6 +95,16 @@ static void at_most_half_of_the_samples_are_fixed(void **state)
     assert_int_equal(s.items[2499].at[WATCH_EPOCH_NS], 4998);
     assert_int_equal(s.items[2501].at[WATCH_EPOCH_NS], 5001);
     watch_series_free(&s);
+    s = (struct watch_series){0};
+    for (uint64_t i = 0; i <= 4 * WATCH_SERIES_MOST; i++)
+        add(&s, i, 0);
+    assert_true(s.every > 1);
+    watch_series_fix(&s);
+    for (uint64_t i = 1; i <= 100; i++) { /* thinned no more */
+        add(&s, 4 * WATCH_SERIES_MOST + i, 0);
+        assert_int_equal(s.n, s.n_fixed + i);
+    }
+    watch_series_free(&s);
 }
 
 static void extremes_are_those_of_all_samples(void **state)
@@ -128,12 +138,14 @@ static void unknown_values_are_skipped(void **state)
     watch_series_free(&s);
 }
 
-static void one_sample_does_not_tell_growth(void **state)
+static void one_sample_does_not_tell_growth_nor_does_a_counter_that_has_fallen(void **state)
 {
     struct watch_series s = {0};
 
     (void)state;
     add(&s, 0, 100);
+    assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), WATCH_UNKNOWN);
+    add(&s, 1, 90);
     assert_int_equal(watch_series_growth(&s, WATCH_LISTEN_DROPS), WATCH_UNKNOWN);
     watch_series_free(&s);
 }
@@ -148,7 +160,7 @@ int main(void)
         cmocka_unit_test(at_most_half_of_the_samples_are_fixed),
         cmocka_unit_test(extremes_are_those_of_all_samples),
         cmocka_unit_test(unknown_values_are_skipped),
-        cmocka_unit_test(one_sample_does_not_tell_growth),
+        cmocka_unit_test(one_sample_does_not_tell_growth_nor_does_a_counter_that_has_fallen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
