@@ -144,6 +144,20 @@ static void a_schedule_for_ever_does_not_drift(void **state)
         assert_int_equal(p.next_ns, START + k * 1000);
 }
 
+/* 3,000 years are more than there are nanoseconds. */
+static void an_arrival_beyond_the_end_of_time_never_comes(void **state)
+{
+    static const struct pacer_segment segment = {PACER_NEVER, 1e-11, 1e-11};
+    const struct pacer_config c = config_of(PACER_CONSTANT, &segment, 1);
+    struct pacer p;
+
+    (void)state;
+    pacer_start(&p, &c, START);
+    assert_int_equal(p.next_ns, START);
+    pacer_advance(&p);
+    assert_int_equal(p.next_ns, PACER_NEVER);
+}
+
 static void poisson_rates_of_the_workers_sum_to_the_rate(void **state)
 {
     static const struct pacer_segment segment = {10 * S, 1e5, 1e5};
@@ -301,6 +315,7 @@ int main(void)
         cmocka_unit_test(constant_workers_together_make_the_exact_grid),
         cmocka_unit_test(round_robin_gives_each_connection_the_same_period),
         cmocka_unit_test(a_schedule_for_ever_does_not_drift),
+        cmocka_unit_test(an_arrival_beyond_the_end_of_time_never_comes),
         cmocka_unit_test(poisson_rates_of_the_workers_sum_to_the_rate),
         cmocka_unit_test(poisson_gaps_are_exponential),
         cmocka_unit_test(a_seed_and_a_worker_determine_the_poisson_schedule),

@@ -65,6 +65,26 @@ static void what_has_passed_is_made_one_segment(void **state)
     assert_true(schedule_mean_between_qps(&s, 0, 8 * S) == (20.0 + 30 + 400) / 8);
 }
 
+static void a_ramp_is_neither_constant_nor_over_its_first_rate(void **state)
+{
+    (void)state;
+    assert_int_equal(schedule_parse(&s, "10s:100-300", error), 0);
+    assert_false(schedule_is_constant(&s));
+    assert_true(schedule_peak_qps(&s) == 300);
+    assert_int_equal(schedule_parse(&s, "10s:100-300,10s:200", error), 0);
+    assert_true(schedule_peak_qps(&s) == 300);
+    assert_int_equal(schedule_parse(&s, "10s:100,10s:100", error), 0);
+    assert_true(schedule_is_constant(&s));
+}
+
+static void nothing_is_due_after_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(schedule_parse(&s, "10s:100", error), 0);
+    assert_true(schedule_mean_between_qps(&s, 5 * S, 10 * S) == 100);
+    assert_true(schedule_mean_between_qps(&s, 5 * S, 15 * S) == 50);
+}
+
 static void more_segments_than_there_is_room_for_are_refused(void **state)
 {
     static struct schedule other, before;
@@ -87,6 +107,8 @@ int main(void)
         cmocka_unit_test(what_it_amounts_to),
         cmocka_unit_test(the_rest_is_replaced_at_a_moment),
         cmocka_unit_test(what_has_passed_is_made_one_segment),
+        cmocka_unit_test(a_ramp_is_neither_constant_nor_over_its_first_rate),
+        cmocka_unit_test(nothing_is_due_after_the_end),
         cmocka_unit_test(more_segments_than_there_is_room_for_are_refused),
     };
 

@@ -20,9 +20,9 @@ static void readable_form(void **state)
 
 static void bad_readable_forms_are_refused_with_the_item(void **state)
 {
-    static const char *const bad[] = {"10s",    "10s:",   ":5",     "0s:5",    "10s:-5",
-                                      "10s:5-", "10s:a",  "x:5",    "1s:5,2s", "10s:5-6-7",
-                                      "1s:2e9", "1s:5:6", "400d:5", "9000h:1", "1s:nan"};
+    static const char *const bad[] = {
+        "10s",     "10s:",      ":5",     "0s:5",   "10s:-5", "10s:5-",  "10s:a",  "x:5",
+        "1s:5,2s", "10s:5-6-7", "1s:2e9", "1s:5:6", "400d:5", "9000h:1", "1s:nan", "8784h:1,1ns:1"};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -65,6 +65,8 @@ static void bad_lines_are_refused_with_their_number(void **state)
         {"1\n-1 5\n", "line 2"},
         {"1\n1000 50 60\n", "line 2"},
         {"1\n99999999999999 5\n", "line 2"},
+        {"1\n18446744073711 5\n", "line 2"}, /* 2^64 ns and 1 ms */
+        {"2\n31622400000 5\n1 5\n", "line 3"},
     };
 
     (void)state;

@@ -135,7 +135,7 @@ static void an_automatic_plan_never_runs_out(void **state)
     srcplan_free(&p);
 }
 
-/* More tuples are out than the ring initially holds, and the ring starts anywhere when it grows. */
+/* More tuples are out than the ring initially holds. */
 static void what_is_given_back_comes_again_in_that_order(void **state)
 {
     enum { N = 1000, TURNS = 5000 };
@@ -163,6 +163,40 @@ static void what_is_given_back_comes_again_in_that_order(void **state)
     srcplan_free(&p);
 }
 
+/* What the full ring has at its start, behind its end, keeps its place. */
+static void a_ring_that_grows_keeps_the_order(void **state)
+{
+    enum { N = 200, N_FIRST = 64, N_TAKEN = 10 };
+    _Atomic uint64_t spare = N;
+    struct srccursor c;
+    struct srcplan_tuple t;
+    struct srcplan p;
+    uint64_t number, next = 0;
+
+    (void)state;
+    fill_srcplan(&p, NULL, "1-200");
+    srccursor_init(&c, &p, 0, N, &spare);
+    for (uint64_t i = 0; i < N; i++)
+        assert_int_equal(srccursor_next(&c, &t, &number), 0);
+    for (uint64_t i = 0; i < N_FIRST; i++)
+        srccursor_give_back(&c, i);
+    assert_int_equal(c.room, N_FIRST); /* it is full */
+    for (; next < N_TAKEN; next++) {
+        assert_int_equal(srccursor_next(&c, &t, &number), 0);
+        assert_int_equal(number, next);
+    }
+    for (uint64_t i = N_FIRST; i < N; i++)
+        srccursor_give_back(&c, i);
+    assert_true(c.room > N_FIRST);
+    for (; next < N; next++) {
+        assert_int_equal(srccursor_next(&c, &t, &number), 0);
+        assert_int_equal(number, next);
+    }
+    assert_int_equal(srccursor_next(&c, &t, &number), -1);
+    srccursor_free(&c);
+    srcplan_free(&p);
+}
+
 static void a_tuple_given_back_is_all_there_is_then(void **state)
 {
     struct single s;
@@ -186,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_cursor_without_tuples_left_stays_at_its_end),
         cmocka_unit_test(an_automatic_plan_never_runs_out),
         cmocka_unit_test(what_is_given_back_comes_again_in_that_order),
+        cmocka_unit_test(a_ring_that_grows_keeps_the_order),
         cmocka_unit_test(a_tuple_given_back_is_all_there_is_then),
     };
 

@@ -137,6 +137,7 @@ static void bad_sources_are_quoted_and_leave_the_plan_as_before(void **state)
         "fd00::/64",
         "fd00::/95",
         "fd00::-fd01::",
+        "fd00::-fd00::1:0:0",
         "fd00::1-fffff",
         "fe80::1%lo",
         "fe80::1%2147483648",
@@ -162,6 +163,21 @@ static void bad_sources_are_quoted_and_leave_the_plan_as_before(void **state)
         snprintf(list, sizeof list, "10.9.0.0/30,%s", bad[i]);
         assert_sources_refused("10.0.0.1-3", list, bad[i]);
     }
+}
+
+static void a_range_of_link_local_addresses_has_the_zone_of_its_end(void **state)
+{
+    struct srcplan_tuple t;
+    struct srcplan p;
+
+    (void)state;
+    fill_srcplan(&p, "fe80::1-3%7,fe80::9%8,fe80::%9/126", NULL);
+    assert_int_equal(p.n_addresses, 8);
+    for (uint64_t i = 0; i < 8; i++) {
+        srcplan_at(&p, i, &t);
+        assert_int_equal(t.address.scope, i < 3 ? 7 : i < 4 ? 8 : 9);
+    }
+    srcplan_free(&p);
 }
 
 static void braces_do_not_take_all_memory(void **state)
@@ -307,6 +323,7 @@ int main(void)
         cmocka_unit_test(sources_are_read_in_every_syntax_and_keep_their_order),
         cmocka_unit_test(later_sources_are_appended),
         cmocka_unit_test(bad_sources_are_quoted_and_leave_the_plan_as_before),
+        cmocka_unit_test(a_range_of_link_local_addresses_has_the_zone_of_its_end),
         cmocka_unit_test(braces_do_not_take_all_memory),
         cmocka_unit_test(families_are_not_mixed),
         cmocka_unit_test(ports_are_read_in_order_without_repeats_and_exclusions),

@@ -40,6 +40,7 @@ static void without_looks_in_both_there_is_no_telling(void **state)
     (void)state;
     trend_look(&g, 5, 0, 400);
     trend_look(&g, 5, 299, 400);
+    trend_look(&g, 2, 200, 400); /* of the third quarter */
     assert_false(trend_least(&g, &early, &late));
     trend_look(&g, 5, 100, 400);
     assert_false(trend_least(&g, &early, &late));
@@ -94,6 +95,30 @@ static void steady_losses_do_not_make_a_queue_grow(void **state)
     assert_true(early == 0 && late == 0);
 }
 
+/* Of the queries in flight at the least of the second quarter, n_lost time out, as many as are lost
+ * in the last; the least numbers are 100,000. */
+static uint64_t late_without(uint64_t n_lost)
+{
+    struct trend g = {0};
+    uint64_t early, late;
+
+    trend_look(&g, 100000, TIMEOUT, 2 * DURATION);
+    trend_timed_out(&g, n_lost, 2 * TIMEOUT, TIMEOUT);
+    trend_look(&g, 100000, 3 * TIMEOUT, 2 * DURATION);
+    trend_without_losses(&g, TIMEOUT, &early, &late);
+    assert_int_equal(early, 100000 - n_lost);
+    return late;
+}
+
+/* 4 standard deviations of the difference of two counts. */
+static void chance_may_lose_more_in_the_last_quarter_but_no_more_than_half(void **state)
+{
+    (void)state;
+    assert_int_equal(late_without(0), 100000);
+    assert_int_equal(late_without(20000), 100000 - 20000 - 4 * 200);
+    assert_int_equal(late_without(100), 100000 - 100 - 50); /* 4 * 14.1 is more */
+}
+
 /* 5 per time unit wait for longer and longer, but not yet for too long. */
 static uint64_t queued_or_lost(uint64_t at)
 {
@@ -139,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_stall_does_not_make_a_queue_grow),
         cmocka_unit_test(without_looks_in_both_there_is_no_telling),
         cmocka_unit_test(steady_losses_do_not_make_a_queue_grow),
+        cmocka_unit_test(chance_may_lose_more_in_the_last_quarter_but_no_more_than_half),
         cmocka_unit_test(a_queue_grows_with_losses_too),
         cmocka_unit_test(a_queue_in_which_queries_time_out_grows_no_less),
     };
