@@ -2,6 +2,7 @@
  * test_search: the order of the trials, and the bounds. */
 #include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
+#include "client/search/search_round.h"
 #include "simulated.h"
 
 #include <math.h>
@@ -243,6 +244,26 @@ static void trials_are_as_long_as_the_percentile_needs(void **state)
                 9999.0 * (double)S_NS);
 }
 
+/* 10,000 queries, a tenth of them in the first two rounds; ten times the limit in all. */
+static void each_round_has_its_length_of_a_trial(void **state)
+{
+    struct search_config of_limit = config;
+
+    (void)state;
+    search_init(&s, &of_limit);
+    assert_int_equal(search_round_trial_ns(&s, 0, 100), 10 * S_NS);
+    assert_int_equal(search_round_trial_ns(&s, 1, 10000), S_NS);
+    assert_int_equal(search_round_trial_ns(&s, 2, 100), 100 * S_NS);
+    assert_int_equal(search_round_trial_ns(&s, 3, 10000), 2 * S_NS);
+    of_limit.limit_ns = S_NS / 2;
+    search_init(&s, &of_limit);
+    for (unsigned round = 0; round < SEARCH_ROUNDS; round++)
+        assert_int_equal(search_round_trial_ns(&s, round, 10000), 5 * S_NS);
+    of_limit.queries_per_s = 10; /* of connections: whatever the load */
+    search_init(&s, &of_limit);
+    assert_int_equal(search_round_trial_ns(&s, 3, 10000), 1000 * S_NS);
+}
+
 /* A round that refutes the lower bound of the one before falls back to a smaller one. */
 static struct trial_judgment tires_at_15000(struct simulated *server, double load,
                                             double duration_s)
@@ -365,6 +386,7 @@ int main(void)
         cmocka_unit_test(no_part_of_a_whole_number_is_added_to_the_capacity),
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
+        cmocka_unit_test(each_round_has_its_length_of_a_trial),
         cmocka_unit_test(what_is_known_is_never_forgotten),
         cmocka_unit_test(the_least_time_has_room_for_the_first_trial),
         cmocka_unit_test(a_server_that_accepts_no_more_is_tried_at_what_it_holds),

@@ -347,6 +347,31 @@ static void good_long_trials_weigh_against_the_bad_ones(void **state)
     assert_true(search_confirm_refuted(&s, 190, 3) == 191); /* unless none was good */
 }
 
+static void a_void_confirmation_of_a_higher_load_has_no_vote(void **state)
+{
+    (void)state;
+    search_init(&s, &config);
+    add_confirmation(200, BAD);
+    add_confirmation(210, VOID);
+    assert_true(search_confirm_missed_above(&s, 190));
+    assert_false(search_confirm_missed_above(&s, 200));
+    add_confirmation(200, GOOD);
+    assert_false(search_confirm_missed_above(&s, 190));
+}
+
+/* Not only the last one that failed. */
+static void the_longest_that_failed_decides_how_long_another_one_lasts(void **state)
+{
+    (void)state;
+    search_init(&s, &config);
+    add_confirmation(200, BAD);
+    s.trials[0].measured_ns = 60 * S_NS;
+    add_confirmation(190, BAD);
+    s.trials[1].measured_ns = 20 * S_NS;
+    assert_int_equal(search_confirm_left(&s, config.time_ns - 50 * S_NS), 0);
+    assert_int_equal(search_confirm_left(&s, config.time_ns - 62 * S_NS), 1);
+}
+
 static void at_the_start_of_the_range_nothing_lower_is_tried(void **state)
 {
     struct simulated server = {.trial = tired, .capacity = 20000};
@@ -378,6 +403,8 @@ int main(void)
         cmocka_unit_test(loads_that_were_only_in_doubt_do_not_lower_the_answer),
         cmocka_unit_test(a_load_that_two_of_three_long_trials_miss_is_no_lower_bound),
         cmocka_unit_test(good_long_trials_weigh_against_the_bad_ones),
+        cmocka_unit_test(a_void_confirmation_of_a_higher_load_has_no_vote),
+        cmocka_unit_test(the_longest_that_failed_decides_how_long_another_one_lasts),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
     };
 

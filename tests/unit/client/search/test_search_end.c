@@ -195,6 +195,43 @@ static void a_recovery_without_time_is_not_measured(void **state)
     assert_found_without_recovery();
 }
 
+static void an_overload_lasts_for_a_twentieth_of_the_time_but_no_longer_than_5_s(void **state)
+{
+    static const uint64_t times_s[] = {80, 100, 420};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof times_s / sizeof *times_s; i++) {
+        struct simulated server = simulated_with_cliff(20000);
+        struct search_config config_of_time = config;
+        struct search_order order;
+
+        config_of_time.time_ns = times_s[i] * S_NS;
+        simulated_up_to(&s, &config_of_time, SEARCH_OVERLOAD, &server, &order);
+        assert_int_equal(order.duration_ns, times_s[i] == 80 ? 4 * S_NS : 5 * S_NS);
+    }
+}
+
+static void a_recovery_has_the_time_left_if_that_is_1_s_but_no_more_than_30_s(void **state)
+{
+    static const struct {
+        uint64_t left_ms, duration_ms; /* 0: there is none */
+    } cases[] = {{999, 0}, {1000, 1000}, {29000, 29000}, {31000, 30000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulated server = simulated_with_cliff(20000);
+        struct search_order order;
+
+        simulated_up_to(&s, &config, SEARCH_OVERLOAD, &server, &order);
+        search_take(&s, VOID);
+        assert_int_equal(
+            search_next(&s, config.time_ns - OVERHEAD_NS - cases[i].left_ms * 1000000, &order),
+            cases[i].duration_ms > 0);
+        if (cases[i].duration_ms > 0)
+            assert_int_equal(order.duration_ns, cases[i].duration_ms * 1000000);
+    }
+}
+
 static void without_an_overload_there_is_no_recovery(void **state)
 {
     struct simulated server = simulated_with_cliff(20000);
@@ -218,6 +255,8 @@ int main(void)
         cmocka_unit_test(without_a_trial_left_there_is_neither_a_round_nor_a_confirmation),
         cmocka_unit_test(a_confirmed_answer_outlives_the_time),
         cmocka_unit_test(a_recovery_without_time_is_not_measured),
+        cmocka_unit_test(an_overload_lasts_for_a_twentieth_of_the_time_but_no_longer_than_5_s),
+        cmocka_unit_test(a_recovery_has_the_time_left_if_that_is_1_s_but_no_more_than_30_s),
         cmocka_unit_test(without_an_overload_there_is_no_recovery),
     };
 
