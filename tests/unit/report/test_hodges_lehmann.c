@@ -82,6 +82,20 @@ static void interval_is_that_of_resampling(void **state)
     assert_memory_equal(&s, &again, sizeof s);
 }
 
+/* A quarter of the samples drawn from {0, 1} are {0, 0}, a quarter {1, 1}: so much of the estimates
+ * is at each end, of which an interval of 60 % leaves out a fifth. */
+static void interval_leaves_out_as_much_at_each_end(void **state)
+{
+    static const double a[] = {0}, b[] = {0, 1};
+    struct hodges_lehmann s;
+
+    (void)state;
+    assert_int_equal(hodges_lehmann_estimate(&s, a, 1, b, 2, 0.6, 1), 0);
+    assert_true(s.low == 0 && s.estimate == 0.5 && s.high == 1);
+    assert_int_equal(hodges_lehmann_estimate(&s, a, 1, b, 2, 0.4, 1), 0);
+    assert_true(s.low == 0.5 && s.high == 0.5);
+}
+
 /* Of 100 pairs of samples without a shift the interval of 90 % holds 0 in some 90. */
 static void interval_holds_the_truth_as_often_as_it_says(void **state)
 {
@@ -121,6 +135,7 @@ int main(void)
         cmocka_unit_test(estimate_is_the_median_of_all_differences),
         cmocka_unit_test(differences_that_only_rounding_tells_apart_are_found),
         cmocka_unit_test(interval_is_that_of_resampling),
+        cmocka_unit_test(interval_leaves_out_as_much_at_each_end),
         cmocka_unit_test(interval_holds_the_truth_as_often_as_it_says),
         cmocka_unit_test(medians_are_right),
     };

@@ -262,6 +262,9 @@ static void each_round_has_its_length_of_a_trial(void **state)
     of_limit.queries_per_s = 10; /* of connections: whatever the load */
     search_init(&s, &of_limit);
     assert_int_equal(search_round_trial_ns(&s, 3, 10000), 1000 * S_NS);
+    of_limit.queries_per_s = 1e-9; /* no time overflows */
+    search_init(&s, &of_limit);
+    assert_int_equal(search_round_trial_ns(&s, 3, 10000), 1000000000 * S_NS);
 }
 
 /* A round that refutes the lower bound of the one before falls back to a smaller one. */

@@ -74,6 +74,8 @@ static void bad_goals_are_named_in_one_line(void **state)
         {"service.lost<1%", "'service.lost<1%'"},
         {"lost<0", "'lost<0'"},
         {"lost<0%", "'lost<0%'"},
+        {"lost<0.0001%", NULL}, /* one in a million */
+        {"lost<0.00009%", "'lost<0.00009%'"},
         {"lost<100%", "'lost<100%'"},
         {"lost<0.1", "'lost<0.1'"},
         {"lost=1%", "'lost=1%'"},
@@ -135,9 +137,11 @@ static void a_rare_event_needs_many_queries(void **state)
 static void as_many_values_as_a_percentile_needs(void **state)
 {
     const struct slo goals = parsed("p50<1ms,p99<1ms,p999<1ms,max<1s,lost<0.1%");
+    const struct slo rounded_up = parsed("lost<0.3%");
     static const uint64_t needed[] = {20, 1000, 10000, 1, 10000};
 
     (void)state;
+    assert_int_equal(slo_values_needed(&rounded_up.goals[0]), 3334);
     assert_int_equal(goals.n, COUNT(needed));
     for (unsigned i = 0; i < goals.n; i++)
         assert_int_equal(slo_values_needed(&goals.goals[i]), needed[i]);
