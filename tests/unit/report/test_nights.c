@@ -251,6 +251,38 @@ static void the_test_that_decides_is_named(void **state)
     assert_false(m.is_by_drift);
 }
 
+/* Ten nights, each 2 off 100: with tonight's own noise the error of 5 is 2.108 * sqrt(1.1), and
+ * that of three nights at 105, of which two are 2 off, sqrt(48 / 11 * (1/10 + 1/3)). */
+static void both_tests_are_students(void **state)
+{
+    static const double values[] = {98, 102, 98, 102, 98, 102, 98, 102, 98, 102, 103, 105, 107};
+    struct nights_metric m = {.least_share = 0.03};
+
+    (void)state;
+    nights_judge(&m, values, NIGHTS_PINNED, 105, 1);
+    assert_true(fabs(m.noise - 0.021082) < 1e-6);
+    assert_true(fabs(m.step.share - 0.05) < 1e-12 && fabs(m.step.p - 0.050067) < 1e-6);
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_RECENT - 1, 107, 1);
+    assert_true(fabs(m.drift.share - 0.05) < 1e-12 && fabs(m.drift.p - 0.0039147) < 1e-6);
+}
+
+/* Ten nights at 200, then fourteen at 100: tonight is worse than these and better than those. */
+static void a_drift_does_not_hide_that_tonight_is_worse(void **state)
+{
+    struct nights_metric m = {.least_share = 0.03};
+    double values[NIGHTS_PINNED + NIGHTS_SLIDING];
+
+    (void)state;
+    fill(values, NIGHTS_PINNED, 0);
+    fill(values + NIGHTS_PINNED, NIGHTS_SLIDING, 0);
+    for (size_t i = 0; i < NIGHTS_PINNED; i++)
+        values[i] *= 2;
+    nights_judge(&m, values, NIGHTS_PINNED + NIGHTS_SLIDING, 110, 1);
+    assert_true(m.step.share > 0.09 && m.drift.share < -0.4);
+    assert_int_equal(m.finding, COMPARISON_WORSE);
+    assert_false(m.is_by_drift);
+}
+
 static void a_short_series_has_no_drift(void **state)
 {
     struct nights_metric m = {.least_share = 0.03};
@@ -289,6 +321,8 @@ int main(void)
         cmocka_unit_test(a_creep_of_two_in_a_thousand_is_found_within_forty_nights),
         cmocka_unit_test(direction_size_and_trend_matter),
         cmocka_unit_test(the_test_that_decides_is_named),
+        cmocka_unit_test(both_tests_are_students),
+        cmocka_unit_test(a_drift_does_not_hide_that_tonight_is_worse),
         cmocka_unit_test(a_short_series_has_no_drift),
         cmocka_unit_test(nights_without_any_noise_are_judged),
     };
