@@ -17,10 +17,10 @@ static struct json_object *result;
 static int parse(void **state)
 {
     (void)state;
-    result = json_tokener_parse(
-        "{\"n\": 1234567, \"rate\": 12345.6, \"slow\": 0.25, \"s\": 12.5, \"bytes\": 2048, "
-        "\"bad\": \"x\", \"less\": -1, \"huge\": 1e300, \"none\": null, "
-        "\"queries\": {\"scheduled\": 3000000, \"answered\": 2999999}}");
+    result = json_tokener_parse("{\"n\": 1234567, \"no_time\": 0, \"rate\": 12345.6, \"slow\": "
+                                "0.25, \"s\": 12.5, \"bytes\": 2048, "
+                                "\"bad\": \"x\", \"less\": -1, \"huge\": 1e300, \"none\": null, "
+                                "\"queries\": {\"scheduled\": 3000000, \"answered\": 2999999}}");
     return result == NULL;
 }
 
@@ -38,6 +38,7 @@ static void figures_have_separators_and_units(void **state)
     assert_string_equal(figure_rate(text, result, "rate"), "12,346 q/s");
     assert_string_equal(figure_rate(text, result, "slow"), "0.25 q/s");
     assert_string_equal(figure_seconds(text, result, "s"), "12.5 s");
+    assert_string_equal(figure_seconds(text, result, "no_time"), "0 s");
     assert_string_equal(figure_bytes(text, result, "bytes"), "2.00 KiB");
     assert_string_equal(figure_number(text, 0), "0");
     assert_string_equal(figure_number(text, 999.5), "999.5");
@@ -147,6 +148,7 @@ static void share_of_answers_is_rounded_down(void **state)
     assert_null(figure_answered(text, NULL));
     assert_true(figure_percent(19999999.0 / 20000000) == 99.9999);
     assert_true(figure_percent(0.9999) == 99.99 && figure_percent(1) == 100);
+    assert_true(figure_percent(157 / 10000.0) == 1.57); /* as a double a little less */
 }
 
 int main(void)

@@ -308,6 +308,24 @@ static void verdict_is_the_worst_and_reasons_are_those_of_any(void **state)
     result_free(b);
 }
 
+/* Otherwise the counts of all would look right. */
+static void a_law_that_one_of_them_broke_is_broken(void **state)
+{
+    static const char *const laws[] = {WITH("\"broken_law\":null"), WITH("\"broken_law\":\"x\""),
+                                       WITH("\"broken_law\":\"y\"")};
+    static const char *const broken[3][3] = {
+        {"null", "\"x\"", "\"y\""}, {"\"x\"", "\"x\"", "\"x\""}, {"\"y\"", "\"y\"", "\"y\""}};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            struct json_object *sum = sum_of(laws[i], laws[k]);
+
+            assert_text(sum, "broken_law", broken[i][k]);
+            result_free(sum);
+        }
+}
+
 static void fingerprints_name_what_differs(void **state)
 {
     struct json_object *a = parse(one), *b = parse(other);
@@ -340,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
+        cmocka_unit_test(a_law_that_one_of_them_broke_is_broken),
         cmocka_unit_test(fingerprints_name_what_differs),
     };
 

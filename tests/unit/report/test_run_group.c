@@ -5,6 +5,7 @@
 #include "report/result.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,6 +98,34 @@ static void value_beyond_all_bounds_is_none(void **state)
         assert_false(run_metric_value(result, &capacity, &value));
         json_object_put(result);
     }
+}
+
+/* Returns the capacity of a result; -1: none. */
+static double capacity_of(const char *text)
+{
+    static const struct run_metric capacity = {.of_search = true};
+    struct json_object *result = json_tokener_parse(text);
+    double value;
+
+    assert_non_null(result);
+    if (!run_metric_value(result, &capacity, &value))
+        value = -1;
+    json_object_put(result);
+    return value;
+}
+
+#define POINT(capacity) "{\"search\":{\"capacity\":" capacity "}}"
+
+static void capacity_of_a_sweep_is_the_geometric_mean(void **state)
+{
+    (void)state;
+    assert_true(capacity_of(POINT("8000")) == 8000);
+    assert_true(fabs(capacity_of("{\"sweep\":{\"points\":[" POINT("1000") "," POINT(
+                         "2000") "," POINT("4000") "]}}") -
+                     2000) < 1e-6);
+    assert_true(capacity_of("{\"sweep\":{\"points\":[" POINT("1000") "," POINT("null") "]}}") < 0);
+    assert_true(capacity_of("{\"sweep\":{\"points\":[" POINT("1000") "," POINT("0") "]}}") < 0);
+    assert_true(capacity_of("{\"sweep\":{\"points\":[]}}") < 0);
 }
 
 static void searches_without_a_limit_are_counted(void **state)
@@ -198,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_connection_that_was_not_established_has_no_timeout),
         cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
         cmocka_unit_test(value_beyond_all_bounds_is_none),
+        cmocka_unit_test(capacity_of_a_sweep_is_the_geometric_mean),
         cmocka_unit_test(searches_without_a_limit_are_counted),
         cmocka_unit_test(runs_of_a_directory_are_moved_together),
         cmocka_unit_test(runs_of_a_directory_are_counted),
