@@ -134,6 +134,15 @@ static void max_and_high_limit_v2_and_max_is_no_limit(void **state)
     cgroup_memory_close(&m);
 }
 
+/* A group may have dropped pages between the two readings. */
+static void more_cache_than_use_leaves_the_limit(void **state)
+{
+    const struct cgroup_reading r = {.limit_bytes = 1000, .used_bytes = 400, .cache_bytes = 500};
+
+    (void)state;
+    assert_int_equal(cgroup_reading_left(&r), 1000);
+}
+
 static void limit_that_changes_is_seen(void **state)
 {
     struct cgroup_memory m;
@@ -240,6 +249,8 @@ static void smallest_cpu_quota_of_all_ancestors_counts(void **state)
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 2500);
     tree_put("v2/u/cpu.max", "30000 20000\n");
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 1500);
+    tree_put("v2/u/cpu.max", "80000 20000\n"); /* read behind the others, and larger */
+    assert_int_equal(cgroup_cpu_quota_milli(proc()), 2500);
 }
 
 static void put_pids(const char *group, const char *limit, const char *used)
@@ -328,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TOP(own_group_and_its_ancestors_limit_v1),
         IN_TOP(max_and_high_limit_v2_and_max_is_no_limit),
+        cmocka_unit_test(more_cache_than_use_leaves_the_limit),
         IN_TOP(limit_that_changes_is_seen),
         IN_TOP(container_that_sees_a_subtree_finds_its_groups),
         IN_TOP(hierarchy_that_only_a_grandparent_has_mounted_is_found),

@@ -50,6 +50,9 @@ static void ports_and_fds_are_named(void **state)
     host.files_open = 990000;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
     assert_one("fs.file-max", 7, "990,000 of 1,000,000 files open", "fs.file-max=1000014");
+    host.is_exempt_from_file_max = true;
+    diagnose(PHASE_SOCKET, REASON_FDS, 7);
+    assert_one("fd limit", 7, "all threads share one", "ulimit -Hn");
 }
 
 static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **state)

@@ -65,6 +65,19 @@ static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
     assert_one("nobody answers", 100, "(listen): 70 silent, 30 closed", "tcpserver --push");
 }
 
+/* The one remedy is for those of which there are more. */
+static void few_silent_ones_are_not_those_to_explain(void **state)
+{
+    (void)state;
+    in.half_open = 10;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 100);
+    tally_add(&tally.bytes_sent, 3000);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 90);
+    diagnosis_make(&d, &in); /* the 10 are open: their outcome is not known yet */
+    assert_one("nobody answers", 100, "10 silent, 90 closed", "usually the port expects TLS");
+}
+
 /* Without a proof: 60 connections were closed after their queries had timed out, 30 were deaf at
  * the end, and 10 carried no query. */
 static void silence_is_found_on_connections_that_end_well(void **state)
@@ -252,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nobody_who_answers_is_told_apart_from_limits),
         TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
+        TEST(few_silent_ones_are_not_those_to_explain),
         TEST(silence_is_found_on_connections_that_end_well),
         TEST(one_answer_is_enough_for_the_limits),
         TEST(who_was_asked_nothing_is_not_blamed_for_silence),

@@ -37,6 +37,15 @@ static void workers_have_room_for_all_connections(void **state)
             fail_msg("case %zu", i);
 }
 
+/* Threads that share a table of fds leave room for each other's. */
+static void fds_are_reserved_for_threads_that_share_a_table(void **state)
+{
+    (void)state;
+    assert_int_equal(process_limits_reserved_fds(true, 8), PROCESS_LIMITS_RESERVED_FDS);
+    assert_int_equal(process_limits_reserved_fds(false, 8),
+                     PROCESS_LIMITS_RESERVED_FDS + 8 * PROCESS_LIMITS_THREAD_FDS);
+}
+
 static void descriptors_are_limited_by_the_hard_limit_and_by_the_system(void **state)
 {
     static const struct {
@@ -76,6 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_have_room_for_all_connections),
+        cmocka_unit_test(fds_are_reserved_for_threads_that_share_a_table),
         cmocka_unit_test(descriptors_are_limited_by_the_hard_limit_and_by_the_system),
         cmocka_unit_test(cpus_must_be_available_to_this_process),
     };

@@ -106,6 +106,28 @@ static void a_child_that_was_waited_for_later_counts_once(void **state)
     assert_int_equal(l->system_us, system_before_us);
 }
 
+/* It started and ended between two readings. */
+static void a_child_that_was_never_seen_counts(void **state)
+{
+    struct process_list *l = list_of_server();
+    const uint64_t before_us = l->user_us;
+    struct process orphan;
+
+    (void)state;
+    assert_int_equal(process_read(&orphan, tree_path("proc"), 20), 0);
+    process_list_add(l, &orphan);
+    tree_remove("proc/20"); /* its time moves to no process of the list */
+    tree_remove("proc/12");
+    tree_put("proc/10/stat",
+             "10 (master) S 1 1 1 0 -1 4194560 1 2 3 4 5 1 50 10 20 0 1 0 100 5 6 7\n");
+    process_list_read(l, tree_path("proc"));
+    assert_int_equal(l->user_us - before_us, 1000 * TICK_US);
+    tree_put("proc/10/stat",
+             "10 (master) S 1 1 1 0 -1 4194560 1 2 3 4 5 1 59 10 20 0 1 0 100 5 6 7\n");
+    process_list_read(l, tree_path("proc"));
+    assert_int_equal(l->user_us - before_us, 1009 * TICK_US);
+}
+
 static void another_process_with_the_same_id_is_none_of_them(void **state)
 {
     struct process_list *l = list_of_server();
@@ -155,6 +177,7 @@ int main(void)
         TEST(the_time_of_a_child_nobody_waited_for_stays),
         TEST(the_time_of_others_counts_when_one_ends),
         TEST(a_child_that_was_waited_for_later_counts_once),
+        TEST(a_child_that_was_never_seen_counts),
         TEST(another_process_with_the_same_id_is_none_of_them),
         TEST(a_file_that_cannot_be_opened_is_no_end),
         TEST(what_does_not_fit_is_not_lost_silently),
