@@ -76,6 +76,7 @@ static void lines_of_another_form_are_refused(void **state)
         {"= 5", "name"},
         {"rate =", "value"},
         {"rate = # 5", "value"},
+        {"rate =#5", "value"},
         {"output = \"a", "closing quote"},
         {"output = \"a\\\"", "closing quote"},
         {"output = \"a\" b", "unexpected text"},

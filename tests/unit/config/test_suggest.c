@@ -46,7 +46,7 @@ static void words_of_any_length_are_taken(void **state)
 static const char *nearest(const char *word)
 {
     static const char *const names[] = {"rate",    "connections", "connect-rate", "connect-window",
-                                        "timeout", "json",        "hlog"};
+                                        "timeout", "json",        "hlog",         "tls"};
     struct suggest s = {.word = word, .n_word = strlen(word)};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -63,6 +63,7 @@ static void the_nearest_name_is_suggested_when_it_is_near(void **state)
     assert_string_equal(nearest("time-out"), "timeout");
     assert_string_equal(nearest("connect-wintw"), "connect-window"); /* of two that are near */
     assert_string_equal(nearest("jsno"), "json");
+    assert_string_equal(nearest("tl"), "tls");
     assert_string_equal(nearest("bogus"), "none");
     assert_string_equal(nearest("x"), "none");
     assert_string_equal(nearest(""), "none");

@@ -219,6 +219,39 @@ static void only_results_are_kept(void **state)
     close(fds[1]);
 }
 
+static struct json_object *search_in(const char *unit)
+{
+    struct json_object *result = json_tokener_parse("{\"search\":{}}");
+
+    assert_non_null(result);
+    if (unit != NULL)
+        json_object_object_add(result_find(result, "search"), "unit", json_object_new_string(unit));
+    return result;
+}
+
+static bool have_one_unit(const char *first, const char *second, const char *third)
+{
+    struct recording runs[] = {
+        {.result = search_in(first)}, {.result = search_in(second)}, {.result = search_in(third)}};
+    const struct recording *valid[] = {&runs[0], &runs[1], &runs[2]};
+    const struct run_group a = {.valid = valid, .n_valid = 2};
+    const struct run_group b = {.valid = valid + 2, .n_valid = 1};
+    const bool one = run_group_have_one_unit(&a, &b);
+
+    for (int i = 0; i < 3; i++)
+        json_object_put(runs[i].result);
+    return one;
+}
+
+static void capacities_of_different_units_are_told_apart(void **state)
+{
+    (void)state;
+    assert_true(have_one_unit("q/s", "q/s", "q/s"));
+    assert_false(have_one_unit("q/s", "q/s", "connections"));
+    assert_false(have_one_unit("q/s", "connections", "q/s"));
+    assert_true(have_one_unit("q/s", NULL, "q/s")); /* no capacity is compared */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +265,7 @@ int main(void)
         cmocka_unit_test(runs_of_a_directory_are_moved_together),
         cmocka_unit_test(runs_of_a_directory_are_counted),
         cmocka_unit_test(only_results_are_kept),
+        cmocka_unit_test(capacities_of_different_units_are_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
