@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * test_mismatch: what instances of one run must not share, and what they must. */
+#include "report/mismatch.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char said[1024];
+
+static void say(void *context, const char *text)
+{
+    (void)context;
+    snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", text);
+}
+
+/* Of a run of 10 s that began at this second. */
+#define RUN(second, more)                                                                          \
+    "{\"measured_from\":\"2026-01-31T10:00:" second                                                \
+    ".000Z\",\"rate\":{\"duration_s\":10},\"queries\":{\"sent\":5}," more "}"
+#define SAME   "\"options\":{\"rate\":5}"
+#define SEED_1 "\"seed\":1," SAME
+#define SEED_2 "\"seed\":2," SAME
+
+static const char *mismatch(const char *a, const char *b)
+{
+    struct recording items[] = {{.name = (char *)"a", .result = json_tokener_parse(a)},
+                                {.name = (char *)"b", .result = json_tokener_parse(b)}};
+    const struct recordings all = {items, 2};
+
+    assert_true(items[0].result != NULL && items[1].result != NULL);
+    said[0] = '\0';
+    mismatch_find(&all, say, NULL);
+    json_object_put(items[0].result);
+    json_object_put(items[1].result);
+    return said;
+}
+
+static void instances_at_the_same_time_match(void **state)
+{
+    (void)state;
+    assert_string_equal(mismatch(RUN("20", SEED_1), RUN("20", SEED_2)), "");
+    assert_string_equal(mismatch(RUN("20", SEED_1), RUN("21", SEED_2)), "");
+    assert_string_equal(mismatch(RUN("21", SEED_1), RUN("20", SEED_2)), "");
+}
+
+static void times_without_overlap_do_not_match(void **state)
+{
+    (void)state;
+    assert_string_equal(mismatch(RUN("20", SEED_1), RUN("22", SEED_2)),
+                        "a and b overlapped for 80 % of the shorter one: outside of that, their "
+                        "rates do not add up\n");
+    assert_string_equal(mismatch(RUN("45", SEED_1), RUN("20", SEED_2)),
+                        "a and b did not overlap in time: their rates do not add up\n");
+}
+
+static void the_same_seed_sends_the_same_queries(void **state)
+{
+    (void)state;
+    assert_string_equal(mismatch(RUN("20", SEED_1), RUN("20", SEED_1)),
+                        "a and b have the same seed, so they sent the same queries at the same "
+                        "times\n");
+    assert_string_equal(
+        mismatch(RUN("20", SEED_1), RUN("20", "\"seed\":1,\"options\":{\"rate\":6}")),
+        "a and b have the same seed, so they drew the same random numbers\n"
+        "a and b have different settings: rate 5 and 6\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instances_at_the_same_time_match),
+        cmocka_unit_test(times_without_overlap_do_not_match),
+        cmocka_unit_test(the_same_seed_sends_the_same_queries),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * test_watch_file: samples of a file, and the queries of a run by then. */
+#include "report/watch_file.h"
+
+#include "measure/server_cost_report.h"
+#include "report/result.h"
+#include "report/server_cost_reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define S        1000000000ull
+#define BEGIN_NS (1000000000 * S) /* 2001-09-09T01:46:40Z */
+
+enum { N_BEFORE = 4, N_S = 10, QUERIES = 2000, US_PER_S = 60000 };
+
+static char path[] = "/tmp/tcpscaler_watch_file.XXXXXX";
+
+static int make_file(void **state)
+{
+    const int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+/* A sample per second from 4 s before the measurement to `last_s` after its begin. */
+static void write_file(int last_s)
+{
+    struct watch_series s = {0};
+    struct server_cost c = {.name = "server", .end = "gone"};
+    FILE *out = fopen(path, "we");
+    struct json j;
+
+    assert_non_null(out);
+    for (int i = -N_BEFORE; i <= last_s; i++) {
+        struct watch_sample sample;
+
+        watch_sample_init(&sample);
+        sample.at[WATCH_EPOCH_NS] = BEGIN_NS + (uint64_t)((int64_t)i * (int64_t)S);
+        sample.at[WATCH_USER_US] = (uint64_t)(i + N_BEFORE) * US_PER_S;
+        sample.at[WATCH_SYSTEM_US] = 7;
+        assert_int_equal(watch_series_add(&s, &sample), 0);
+    }
+    server_cost_compute(&c, &s, BEGIN_NS, BEGIN_NS + N_S * S);
+    json_init(&j, out);
+    server_cost_report_json(&j, NULL, &c, &s, 100);
+    watch_series_free(&s);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Joins a run of 10 s whose program was started 2 s before. */
+static struct json_object *join(const char *more)
+{
+    char text[512], error[RESULT_ERROR_BYTES] = "";
+    struct json_object *result;
+
+    snprintf(text, sizeof text,
+             "{\"started\":\"2001-09-09T01:46:38.000Z\","
+             "\"measured_from\":\"2001-09-09T01:46:40.000Z\",\"rate\":{\"duration_s\":%d},"
+             "\"queries\":{\"sent\":%d}%s}",
+             N_S, QUERIES, more);
+    result = result_parse_any(text, strlen(text), error);
+    assert_string_equal(error, "");
+    assert_int_equal(watch_file_join(result, path), 0);
+    return result;
+}
+
+static struct server_cost joined(const char *more)
+{
+    struct json_object *result = join(more);
+    struct server_cost c;
+
+    assert_int_equal(server_cost_read(&c, result_find(result, "server_cost")), 0);
+    result_free(result);
+    return c;
+}
+
+static void cpu_time_is_that_of_the_queries_meanwhile(void **state)
+{
+    (void)state;
+    write_file(N_S + 4);
+    assert_int_equal(joined("").queries, QUERIES);
+    assert_float_equal(joined("").user_ns, 1e3 * US_PER_S * N_S / QUERIES, 1e-6);
+    /* those of a search that no trial counts cost as much */
+    assert_int_equal(joined(",\"warmup\":{\"sent\":400}").queries, QUERIES);
+    assert_int_equal(joined(",\"warmup\":{\"sent\":400},\"search\":{}").queries, QUERIES + 400);
+}
+
+static void samples_around_the_run_belong_to_it(void **state)
+{
+    struct watch_series s = {0};
+    struct json_object *result;
+
+    (void)state;
+    write_file(N_S + 4);
+    result = join("");
+    assert_int_equal(
+        server_cost_read_samples(&s, result_find(result, "server_cost"), 0, UINT64_MAX), 0);
+    assert_int_equal(s.n, 3 + N_S + 2); /* from 1.5 s before the start to 1.5 s after the end */
+    for (int i = -3; i <= N_S + 1; i++)
+        assert_int_equal(s.items[i + 3].at[WATCH_QUERIES], i < 0     ? 0
+                                                           : i > N_S ? QUERIES
+                                                                     : i * QUERIES / N_S);
+    watch_series_free(&s);
+    result_free(result);
+}
+
+static void an_end_after_the_run_does_not_matter(void **state)
+{
+    (void)state;
+    write_file(N_S - 1); /* the last sample: within its margin */
+    assert_string_equal(joined("").end, "");
+    write_file(N_S - 2);
+    assert_string_equal(joined("").end, "gone");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpu_time_is_that_of_the_queries_meanwhile),
+        cmocka_unit_test(samples_around_the_run_belong_to_it),
+        cmocka_unit_test(an_end_after_the_run_does_not_matter),
+    };
+
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
