@@ -282,6 +282,9 @@ static void lost_segments_count_on_loopback_alone(void **state)
     assert_int_equal(m->result.verdict.lost_segments, 7);
     /* each delays what its connection sends within 0.2 s: 100 queries/s */
     assert_int_equal(m->result.verdict.n_delayed_by_loss, 7 * (1 + 20));
+    tally_add(&m->result.tally.connections.retransmits, 1000 * m->result.verdict.n_latencies);
+    client_judge(&m->result, &m->plan, 0);
+    assert_int_equal(m->result.verdict.n_delayed_by_loss, m->result.verdict.n_latencies);
 }
 
 static void queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow(void **state)

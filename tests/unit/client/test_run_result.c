@@ -88,6 +88,14 @@ static void the_load_includes_the_warm_up_and_the_measurement_does_not(void **st
     client_run_collect(&r);
     assert_int_equal(result.load_ns, 70 * S);
     assert_int_equal(result.scheduled_ns, 10 * S);
+    r.stopped_ns = r.end_ns + S; /* while it waited for the last answers */
+    client_run_collect(&r);
+    assert_int_equal(result.load_ns, 3600 * S);
+    assert_int_equal(result.scheduled_ns, 3540 * S);
+    r.stopped_ns = r.begin_ns - S; /* while connections waited for --start-at */
+    client_run_collect(&r);
+    assert_int_equal(result.load_ns, 0);
+    assert_int_equal(result.scheduled_ns, 0);
 }
 
 /* The last query of any worker decides; one that waited for the server only for sent_ns. */

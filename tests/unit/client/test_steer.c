@@ -184,7 +184,7 @@ static void a_change_before_the_load_takes_effect_at_its_start(void **state)
 }
 
 /* A worker that never applies anything. */
-static void connections_wait_for_the_previous_change(void **state)
+static void targets_wait_for_the_previous_change(void **state)
 {
     static _Alignas(CLIENT_WORKER_ALIGNMENT) struct client_worker worker;
     struct client_workers one = {.all = &worker, .n = 1};
@@ -195,6 +195,10 @@ static void connections_wait_for_the_previous_change(void **state)
     steer.workers = &one;
     assert_int_equal(client_steer_connections(&steer, 20), -1);
     assert_int_equal(steer.targets.n_connections, 15);
+    assert_int_equal(client_steer_queries_per_conn(&steer, 3), -1);
+    assert_int_equal(client_steer_size(&steer, 3), -1);
+    assert_int_equal(steer.targets.queries_per_conn, 0);
+    assert_int_equal(steer.targets.size, 0);
 }
 
 static void a_trial_is_measured_after_its_transition_and_ends_in_silence(void **state)
@@ -305,7 +309,7 @@ int main(void)
         cmocka_unit_test_setup(requested_rate_is_that_of_the_part_that_ran, setup),
         cmocka_unit_test_setup(the_end_only_moves_closer, setup),
         cmocka_unit_test_setup(a_change_before_the_load_takes_effect_at_its_start, setup),
-        cmocka_unit_test_setup(connections_wait_for_the_previous_change, setup),
+        cmocka_unit_test_setup(targets_wait_for_the_previous_change, setup),
         cmocka_unit_test_setup(a_trial_is_measured_after_its_transition_and_ends_in_silence, setup),
         cmocka_unit_test_setup(a_trial_that_ends_is_measured_until_then, setup),
         cmocka_unit_test_setup(trials_request_what_they_measure, setup),
