@@ -45,6 +45,30 @@ static void the_ports_that_refused_are_named(void **state)
     assert_non_null(strstr(line->remedy, "--class"));
 }
 
+/* Those of this run are no reason why it had too few, nor are those that are gone. */
+static void tuples_that_earlier_runs_left_are_named(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    tally_add(&r->tally.connections.ended[PHASE_BIND][REASON_PORTS], 4);
+    r->connections_live = N_CONNECTIONS - 4;
+    r->has_sockets = true;
+    r->sockets.time_wait = 5;
+    m->plan.sources.n_tuples = 100;
+    m->plan.sources.n_time_wait = 4;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "4 of 100 source tuples are in TIME_WAIT"));
+    m->plan.sources.n_time_wait = 3;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "source tuples: 100; sockets in TIME_WAIT"));
+    m->plan.sources.n_time_wait = 100;
+    r->sockets.time_wait = 3;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "source tuples: 100; sockets in TIME_WAIT"));
+}
+
 /* Three connections to each of two ports, of which only the first answers. */
 static void connect_to_two_ports(struct made_up *m)
 {
@@ -213,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
         TEST(the_ports_that_refused_are_named),
+        TEST(tuples_that_earlier_runs_left_are_named),
         TEST(a_port_that_never_answered_is_named),
         TEST(a_port_that_closes_before_an_answer_is_named),
         TEST(what_other_ports_closed_is_not_put_down_to_the_silent_one),
