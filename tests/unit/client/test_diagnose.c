@@ -109,6 +109,25 @@ static void a_port_that_never_answered_is_named(void **state)
     assert_string_equal(line->limit, "the server's accept queue or connection limit");
 }
 
+/* Listeners wait for messages; connections that were never established, for nothing. */
+static void a_port_without_connections_is_not_silent(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    connect_to_two_ports(m);
+    m->plan.config.prove = false;
+    m->plan.config.listens = true;
+    r->connections_half_open = 3;
+    r->connections_live = N_CONNECTIONS - 3;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "nobody answers");
+    r->class_tallies[1] = (struct class_tally){0};
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's accept queue or connection limit");
+}
+
 static void a_port_that_closes_before_an_answer_is_named(void **state)
 {
     struct made_up *m = *state;
@@ -239,6 +258,7 @@ int main(void)
         TEST(the_ports_that_refused_are_named),
         TEST(tuples_that_earlier_runs_left_are_named),
         TEST(a_port_that_never_answered_is_named),
+        TEST(a_port_without_connections_is_not_silent),
         TEST(a_port_that_closes_before_an_answer_is_named),
         TEST(what_other_ports_closed_is_not_put_down_to_the_silent_one),
         TEST(a_server_that_some_classes_use_without_tls_is_not_said_to_lack_it),
