@@ -4,6 +4,7 @@
 
 #include "interval_steps.h"
 #include "measure/hlog.h"
+#include "report/plot_script.h"
 #include "report/recordings.h"
 
 #include <json-c/json.h>
@@ -237,6 +238,45 @@ static void answers_are_as_many_per_second_as_what_was_sent(void **state)
     run.result = NULL;
 }
 
+static void runs_that_are_not_valid_have_points_of_their_own(void **state)
+{
+    char *text;
+
+    (void)state;
+    run.result =
+        json_tokener_parse("{\"rate\":{\"asked_qps\":200,\"achieved_qps\":150},"
+                           "\"queries\":{\"sent\":300,\"answered\":100},\"verdict\":\"SUSPECT\"}");
+    assert_non_null(run.result);
+    text = script_of(PLOT_RATE, PLOT_PNG);
+    assert_non_null(strstr(text, "$d0 << EOD\nNaN NaN NaN\n200 150 50\nEOD\n"));
+    assert_non_null(strstr(text, "$d1 << EOD\nNaN NaN NaN\nEOD\n"));
+    free(text);
+    json_object_put(run.result);
+    run.result = NULL;
+}
+
+/* The capacity with its bounds; or the only bound; or both, without a capacity. */
+static void points_of_a_sweep_have_what_is_known(void **state)
+{
+    struct json_object *sweep = json_tokener_parse(
+        "{\"points\":[{\"at\":1,\"search\":{\"capacity\":90,\"lower\":80,\"upper\":100}},"
+        "{\"at\":2,\"search\":{\"capacity\":null,\"lower\":50,\"upper\":200}},"
+        "{\"at\":4,\"search\":{\"capacity\":null,\"lower\":70,\"upper\":null}},"
+        "{\"at\":8,\"search\":{\"capacity\":null,\"lower\":null,\"upper\":null}}]}");
+    char *text;
+
+    (void)state;
+    assert_non_null(sweep);
+    assert_int_equal(plot_script_sweep(print_open(), sweep, NULL), 3);
+    text = print_close();
+    assert_string_equal(text, "1 90 80 100 nan nan nan\n"
+                              "2 nan 50 200 nan nan 100\n"
+                              "4 nan 70 nan 70 nan nan\n"
+                              "8 nan nan nan nan nan nan\n");
+    free(text);
+    json_object_put(sweep);
+}
+
 /* gnuplot fails if all of its points are undefined. */
 static void a_run_without_an_answer_has_no_times_to_draw(void **state)
 {
@@ -293,6 +333,8 @@ int main(void)
         cmocka_unit_test(ramp_has_every_connection),
         cmocka_unit_test(recovery_counts_from_the_first_loss),
         cmocka_unit_test(answers_are_as_many_per_second_as_what_was_sent),
+        cmocka_unit_test(runs_that_are_not_valid_have_points_of_their_own),
+        cmocka_unit_test(points_of_a_sweep_have_what_is_known),
         cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
         cmocka_unit_test(what_is_missing_is_said),
     };
