@@ -16,7 +16,6 @@ static void join_neighbours(struct batch_means *b)
     }
     b->n /= 2;
     b->intervals_each *= 2;
-    b->intervals_last = b->intervals_each;
 }
 
 static void begin_batch(struct batch_means *b)
