@@ -25,14 +25,19 @@ static void read_usage(struct host_counters *s)
     s->user_us = us_of(usage.ru_utime);
     s->system_us = us_of(usage.ru_stime);
     s->involuntary_switches = (uint64_t)usage.ru_nivcsw;
-    s->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    s->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024; /* without /proc */
 }
 
-/* The kernel's peak lags behind: it counts pages per CPU and adds them up now and then. */
+/* Not getrusage(2)'s peak, which execve(2) takes over from the process that started the program
+ * (Linux, exec_mmap()).  The kernel's peak lags behind: it counts pages per CPU and adds them up
+ * now and then. */
 static void read_rss(struct host_counters *s)
 {
     const uint64_t pages = proc_number("/proc/self/statm", "", 1);
+    const uint64_t peak_kib = proc_number("/proc/self/status", "VmHWM:", 0);
 
+    if (peak_kib != PROC_NUMBER_UNKNOWN)
+        s->peak_rss_bytes = peak_kib * 1024;
     if (pages == PROC_NUMBER_UNKNOWN)
         return;
     s->rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
