@@ -71,17 +71,27 @@ has_sysctl() {
     }
 }
 
-# is_enough IS WANTED at-least|at-most|exactly|around: "around" is for ranges, which may be wider.
+# is_enough IS WANTED at-least|at-least-or-0|at-most|exactly|around: "at-least-or-0" is for limits of which 0 means none,
+# "around" for ranges, which may be wider.
 is_enough() {
     case $3 in
     exactly) [ "$1" = "$2" ] ;;
     at-least) [ "$1" -ge "$2" ] ;;
+    at-least-or-0) [ "$1" = 0 ] || [ "$1" -ge "$2" ] ;;
     at-most) [ "$1" -le "$2" ] ;;
     around) [ "${1%% *}" -le "${2%% *}" ] && [ "${1##* }" -ge "${2##* }" ] ;;
     esac
 }
 
-# want NAME VALUE at-least|at-most|exactly|around REASON
+# around_both RANGE RANGE: prints the range that includes both.
+around_both() {
+    first=${1%% *} last=${1##* }
+    [ "$first" -le "${2%% *}" ] || first=${2%% *}
+    [ "$last" -ge "${2##* }" ] || last=${2##* }
+    echo "$first $last"
+}
+
+# want NAME VALUE at-least|at-least-or-0|at-most|exactly|around REASON
 want() {
     has_sysctl "$1" || return 0
     read_sysctl "$1"
@@ -89,6 +99,7 @@ want() {
         show "$1" "$is" "$2" ok "$4"
         set_sysctl "$1" "$is" ''
     else
+        [ "$3" != around ] || set -- "$1" "$(around_both "$is" "$2")" "$3" "$4"
         show "$1" "$is" "$2" differs "$4"
         set_sysctl "$1" "$is" "$2"
     fi

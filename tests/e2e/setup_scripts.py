@@ -82,14 +82,21 @@ def test_unprivileged_ports_stay_unprivileged():
             check_equal(value(namespace, "net.ipv4.ip_unprivileged_port_start"), ["0"], f"after {mode}")
 
 
-def test_none_of_three_numbers_is_lowered():
+def test_nothing_is_lowered_or_narrowed():
+    """What is more than enough in part, or without a limit, included."""
+    odd = {"net/ipv4/tcp_mem": "30000\t45000\t45000", "net/ipv4/ip_local_port_range": "500\t60000",
+           "net/ipv4/tcp_timestamps": "2", "net/netfilter/nf_conntrack_max": "0"}
     with Host() as host:
-        host.write("proc/sys/net/ipv4/tcp_mem", "30000\t45000\t45000\n")
+        for name, value_ in odd.items():
+            host.write("proc/sys/" + name, value_ + "\n")
         before = host.everything()
-        script(host, SERVER, "--apply")
+        script(host, CLIENT, "--apply")
         check_equal(host.value("net.ipv4.tcp_mem"), "30000 45000 55000", "tcp_mem, of which 27500 41250 55000 are wanted")
-        script(host, SERVER, "--check")
-        script(host, SERVER, "--revert")
+        check_equal(host.value("net.ipv4.ip_local_port_range"), "500 65535", "ports, of which 1024 to 65535 are wanted")
+        check_equal(host.value("net.ipv4.tcp_timestamps"), "2", "timestamps without random offsets")
+        check_equal(host.value("net.netfilter.nf_conntrack_max"), "0", "tracked connections: no limit")
+        script(host, CLIENT, "--check")
+        script(host, CLIENT, "--revert")
         check_same(host.everything(), before, "after --revert")
 
 
