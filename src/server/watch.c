@@ -59,6 +59,16 @@ static void put_rows(struct server *s)
     output_say_lost(out, out->error, "rows", true);
 }
 
+static void put_json_rest(struct server *s)
+{
+    struct output *out = &s->json;
+
+    if (out->stream == NULL)
+        return;
+    (void)output_put_rest(out);
+    output_say_lost(out, out->error, "results", true);
+}
+
 /* Logs when connections are first refused because memory is short, and when they are accepted
  * again. */
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -72,8 +82,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     server_workers_look(&s->workers);
     look_for_pressure(s);
     put_rows(s);
-    if (s->json.stream != NULL)
-        (void)output_put_rest(&s->json);
+    put_json_rest(s);
     memory_watch_look(&s->memory);
     is_short = memory_watch_is_short(&s->memory);
     if (is_short == s->memory_was_short)

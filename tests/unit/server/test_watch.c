@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * test_watch: memory pressure of TCP that is over when the server is asked for it. */
+ * test_watch: memory pressure of TCP that is over when the server is asked for it; results that
+ * cannot be written. */
 #include "server/watch.h"
+
+#include "base/log.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+enum { MOST_TURNS = 100 }; /* of the event loop */
 
 static struct server server = {.memory = {.meminfo_fd = -1}};
 static char protocols[] = "TCP       2304      5       1   yes   320   yes\n";
@@ -43,10 +50,41 @@ static void pressure_is_noted_while_it_lasts(void **state)
     event_base_free(server.base);
 }
 
+static void loss_of_a_result_is_said_while_the_server_runs(void **state)
+{
+    static const char loss[] = "--json: cannot write '/dev/full': No space left on device; results "
+                               "are lost until SIGHUP\n";
+    char *said = NULL;
+    size_t n_said;
+    FILE *stream = open_memstream(&said, &n_said);
+
+    (void)state;
+    log_set_stream(stream);
+    server.result.version = server.result.libevent = server.result.backend = server.result.address =
+        "";
+    server.result.options = server_opts_table();
+    server.result.settings = &server.opts;
+    assert_int_equal(output_open_document(&server.json, "json", "/dev/full"), 0);
+    assert_int_equal(server_watch_begin(&server), 0);
+    raise(SIGUSR1);
+    for (int i = 0; i < MOST_TURNS && (said == NULL || strstr(said, loss) == NULL); i++) {
+        event_base_loop(server.base, EVLOOP_ONCE);
+        fflush(stream);
+    }
+    assert_non_null(strstr(said, loss));
+    server_watch_end(&server);
+    event_base_free(server.base);
+    output_abandon(&server.json);
+    log_set_stream(NULL);
+    fclose(stream);
+    free(said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pressure_is_noted_while_it_lasts),
+        cmocka_unit_test(loss_of_a_result_is_said_while_the_server_runs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
