@@ -3,8 +3,6 @@
 #ifndef TCPSCALER_BASE_REOPEN_H
 #define TCPSCALER_BASE_REOPEN_H
 
-#include <stdbool.h>
-
 /* Opens the file of this name, creating it if needed, and puts it in place of the descriptor's
  * file: from then on, all writes through the descriptor, by threads that share the caller's fd
  * table, are appended to it.  If the file is empty, `head` (NULL: none) is written first.  A
@@ -15,9 +13,5 @@ int reopen(int fd, const char *name, const char *head);
 /* Removes what follows the last newline of a regular file that could not be written on: the part of
  * a line.  Without permission to read the file it stays. */
 void reopen_trim(int fd);
-
-/* Whether a SIGHUP means that the terminal is gone: stderr was a terminal at the start and no
- * longer is. */
-bool reopen_is_hangup(bool stderr_was_terminal);
 
 #endif

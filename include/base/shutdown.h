@@ -29,7 +29,11 @@ int shutdown_fd(void);
  * and is never the first of two.  Async-signal-safe. */
 void shutdown_request(int number);
 
-/* Any thread. */
+/* Whether a SIGHUP means that the terminal is gone: stderr was a terminal at shutdown_catch() and
+ * no longer is.  Any thread. */
+bool shutdown_is_hangup(void);
+
+/* A SIGHUP that is held back and means that the terminal is gone is a request, too.  Any thread. */
 bool shutdown_was_requested(void);
 
 /* The same as a flag, for code that must not depend on signals. */

@@ -33,13 +33,12 @@ struct client_run_settings {
     uint64_t settle_ns;                     /* from the last connection to the first query */
     const struct start_gate_settings *gate; /* replaces settle_ns; NULL: none */
     uint64_t stats_interval_ns;             /* between progress lines on stderr; 0: none */
-    bool stderr_is_terminal;
-    bool stats_in_place;         /* one line on stderr, updated every second */
-    double rate_qps;             /* requested, for the progress line */
-    FILE *connections;           /* connection rows at the end; NULL: none */
-    struct output *interval_log; /* with its header written; NULL: none */
-    void (*reopen)(void *arg);   /* on SIGHUP: reopens files that are written during the run */
-    void (*look)(void *arg);     /* every second: looks whether they can be written */
+    bool stats_in_place;                    /* one line on stderr, updated every second */
+    double rate_qps;                        /* requested, for the progress line */
+    FILE *connections;                      /* connection rows at the end; NULL: none */
+    struct output *interval_log;            /* with its header written; NULL: none */
+    void (*reopen)(void *arg); /* on SIGHUP: reopens files that are written during the run */
+    void (*look)(void *arg);   /* every second: looks whether they can be written */
     void *arg;
     struct control_socket *control; /* control port; NULL: none */
     const struct control_token *control_token;

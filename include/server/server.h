@@ -41,7 +41,6 @@ struct server {
     struct server_control control;
     struct output json, connections;
     struct server_listing listing; /* --connections-out */
-    bool stderr_is_terminal;
 };
 
 #endif

@@ -81,8 +81,3 @@ int reopen(int fd, const char *name, const char *head)
     errno = error;
     return error == 0 ? 0 : -1;
 }
-
-bool reopen_is_hangup(bool stderr_was_terminal)
-{
-    return stderr_was_terminal && isatty(STDERR_FILENO) != 1;
-}

@@ -18,6 +18,7 @@
 static atomic_bool asked;      /* lock-free: a handler may touch these */
 static atomic_ullong asked_ns; /* CLOCK_MONOTONIC; 0: not yet */
 static int wake_fd = -1;
+static bool stderr_was_terminal;
 
 static void on_signal(int number)
 {
@@ -51,6 +52,7 @@ int shutdown_catch(void)
         wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (wake_fd < 0)
         return -1;
+    stderr_was_terminal = isatty(STDERR_FILENO) == 1;
     shutdown_hold();
     handle(SIGINT, on_signal);
     handle(SIGTERM, on_signal);
@@ -99,8 +101,26 @@ void shutdown_request(int number)
     }
 }
 
+bool shutdown_is_hangup(void)
+{
+    return stderr_was_terminal && isatty(STDERR_FILENO) != 1;
+}
+
+/* Until it is delivered, nothing else would tell code that waits without an event loop. */
+static void take_hangup(void)
+{
+    const int error = errno;
+    sigset_t pending;
+
+    if (sigpending(&pending) == 0 && sigismember(&pending, SIGHUP) == 1 && shutdown_is_hangup())
+        shutdown_request(SIGHUP);
+    errno = error;
+}
+
 bool shutdown_was_requested(void)
 {
+    if (stderr_was_terminal && !atomic_load(&asked))
+        take_hangup();
     return atomic_load(&asked);
 }
 

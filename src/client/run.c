@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/reopen.h"
 #include "base/shutdown.h"
 #include "base/thread_start.h"
 #include "base/units.h"
@@ -84,7 +83,7 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
     struct client_run_state *r = arg;
 
     (void)what;
-    if (reopen_is_hangup(r->settings->stderr_is_terminal))
+    if (shutdown_is_hangup())
         shutdown_request(number);
     else if (r->settings->reopen != NULL)
         r->settings->reopen(r->settings->arg);

@@ -228,7 +228,6 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     const struct client_run_settings settings = {
         .settle_ns = s->opts.settle_ns,
         .stats_interval_ns = s->opts.quiet ? 0 : s->opts.stats_interval_ns,
-        .stderr_is_terminal = isatty(STDERR_FILENO) == 1,
         .stats_in_place = log_can_erase(),
         .rate_qps = s->plan.rate_qps,
         .connections = s->outputs.connections.stream,

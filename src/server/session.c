@@ -141,8 +141,6 @@ static int open_control(struct server *s)
     const struct server_opts *o = &s->opts;
     char error[CONTROL_SOCKET_ERROR_BYTES];
 
-    if (shutdown_catch() != 0)
-        return log_error("cannot handle signals: %s", strerror(errno));
     if (o->control != NULL &&
         control_socket_listen(&s->control_socket, o->control, o->control_token != NULL, error) != 0)
         return log_error("--control: %s", error);
@@ -156,6 +154,8 @@ static int begin(struct server *s)
     if (check_plan(s) != 0 || server_plan_limit_sources(&s->plan, &s->opts) != 0 ||
         open_listeners(s) != 0 || read_token(s) != 0 || drop_privileges(s) != 0)
         return -1;
+    if (shutdown_catch() != 0)
+        return log_error("cannot handle signals: %s", strerror(errno));
     return open_outputs(s) != 0 || open_control(s) != 0 ? -1 : begin_outputs(s);
 }
 
@@ -269,7 +269,6 @@ static int report(struct server *s)
 
 static int serve(struct server *s)
 {
-    s->stderr_is_terminal = isatty(STDERR_FILENO) == 1;
     s->result.has_tls = s->plan.config.tls != NULL;
     s->result.pushes = s->opts.push_rate_per_s > 0;
     s->result.has_headers = s->opts.proxy;
@@ -304,7 +303,9 @@ static int serve(struct server *s)
 int server_session_run(struct server *s)
 {
     server_listing_init(&s->listing);
-    return begin(s) == 0 ? serve(s) : SERVER_EXIT_USAGE;
+    if (begin(s) == 0)
+        return serve(s);
+    return shutdown_was_requested() ? SERVER_EXIT_DONE : SERVER_EXIT_USAGE;
 }
 
 void server_session_free(struct server *s)

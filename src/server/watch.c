@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/reopen.h"
 #include "base/shutdown.h"
 #include "base/units.h"
 
@@ -169,7 +168,7 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
     struct server *s = arg;
 
     (void)what;
-    if (reopen_is_hangup(s->stderr_is_terminal)) {
+    if (shutdown_is_hangup()) {
         shutdown_request(number);
         return;
     }

@@ -346,5 +346,24 @@ def test_closed_terminal_ends_the_run_with_its_report():
         check(read_json(json_path)["queries"]["answered"] > 0, "the report")
 
 
+def test_wait_for_a_reader_before_the_run_ends_with_the_terminal():
+    """Or with SIGTERM, as the run itself does."""
+    for command, code in (([TCPCLIENT, "127.0.0.1"], 130), ([TCPSERVER, "0"], 0)):
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            master, slave = pty.openpty()
+            fifo, shown = temp_path("fifo"), b""
+            os.mkfifo(fifo)
+            process = spawn([*command, "--json", fifo], stderr=slave)
+            os.close(slave)
+            while b"waiting for a reader" not in shown:
+                shown += os.read(master, 1000)
+            if number == signal.SIGHUP:
+                os.close(master)
+            process.send_signal(number)
+            check_equal(process.wait(HANGS_S), code, f"exit code of {command} after {number.name}")
+            if number != signal.SIGHUP:
+                os.close(master)
+
+
 if __name__ == "__main__":
     main()

@@ -2,12 +2,15 @@
  * test_shutdown: signals without an event loop, each case in its own process. */
 #include "base/shutdown.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,19 +38,29 @@ int clock_gettime(clockid_t id, struct timespec *now)
 
 /* --- processes --- */
 
-/* Returns the wait status of a process that calls act(). */
-static int status_of(void (*act)(void))
+/* Returns the wait status of a process that calls prepare() and act(). */
+static int status_after(int (*prepare)(void), void (*act)(void))
 {
     const pid_t pid = fork();
     int status = 0;
 
     if (pid == 0) {
-        if (shutdown_catch() == 0)
+        if (prepare() == 0 && shutdown_catch() == 0)
             act();
         _exit(NOT_SO);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return status;
+}
+
+static int nothing(void)
+{
+    return 0;
+}
+
+static int status_of(void (*act)(void))
+{
+    return status_after(nothing, act);
 }
 
 static void end_when(bool condition)
@@ -101,6 +114,36 @@ static void files_and_snapshots_are_asked_for_too_early(void)
     expect_delivered(1);
     shutdown_deliver();
     expect_delivered(2);
+    end_when(!shutdown_was_requested());
+}
+
+static int terminal; /* its other end */
+
+static int use_terminal(void)
+{
+    int fd = -1;
+
+    terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
+        fd = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    return fd >= 0 && dup2(fd, STDERR_FILENO) >= 0 && close(fd) == 0 ? 0 : -1;
+}
+
+/* Files are to be reopened, then the terminal closes. */
+static void left_by_the_terminal(void)
+{
+    raise(SIGHUP);
+    if (shutdown_was_requested())
+        end_when(false);
+    close(terminal);
+    errno = ENXIO;
+    end_when(shutdown_was_requested() && errno == ENXIO && is_readable(shutdown_fd()));
+}
+
+/* As a program that was started with nohup(1). */
+static void left_by_the_terminal_without_a_signal(void)
+{
+    close(terminal);
     end_when(!shutdown_was_requested());
 }
 
@@ -215,6 +258,14 @@ static void they_wait_for_the_event_loop(void **state)
                      AS_EXPECTED);
 }
 
+static void a_hangup_ends_a_wait_before_the_event_loop(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_after(use_terminal, left_by_the_terminal)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_after(use_terminal, left_by_the_terminal_without_a_signal)),
+                     AS_EXPECTED);
+}
+
 static void the_first_to_ask_lets_the_report_be_written(void **state)
 {
     (void)state;
@@ -259,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_that_do_not_ask_to_end_do_nothing),
         cmocka_unit_test(they_wait_for_the_event_loop),
+        cmocka_unit_test(a_hangup_ends_a_wait_before_the_event_loop),
         cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
         cmocka_unit_test(the_second_ends_it),
         cmocka_unit_test(two_at_once_are_one_request),
