@@ -172,7 +172,7 @@ listening_ports() {
 # A wider range of automatic ports must not hand out ports of servers, which could then not restart: tcpserver's, and
 # listening ports that were outside the range so far.
 want_reserved_ports() {
-    has_sysctl net.ipv4.ip_local_reserved_ports || return 0
+    has_sysctl net.ipv4.ip_local_reserved_ports && in_kernel net.ipv4.ip_local_port_range || return 0
     read_sysctl net.ipv4.ip_local_port_range
     range=$is
     read_sysctl net.ipv4.ip_local_reserved_ports

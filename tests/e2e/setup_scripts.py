@@ -100,6 +100,20 @@ def test_nothing_is_lowered_or_narrowed():
         check_same(host.everything(), before, "after --revert")
 
 
+def test_sysctls_that_a_container_lacks_are_skipped():
+    with Host() as host:
+        for name in SYSCTLS:
+            if name != "kernel/random/boot_id":
+                os.remove(host.path("proc/sys/" + name))
+        before = host.everything()
+        for path in (SERVER, CLIENT):
+            r = script(host, path, "--apply")
+            check("fs.nr_open: not in this kernel or network namespace, skipped\n" in r.stderr, r.stderr)
+            script(host, path, "--check")
+            script(host, path, "--revert")
+        check_same(host.everything(), before, "after --revert")
+
+
 def addresses_of_plan(sources):
     """How many addresses tcpclient takes this list for."""
     r = run_command([TCPCLIENT, "--plan", "--json", "-", "-c", "1", "--sport", "600", "--source", sources,
