@@ -79,7 +79,7 @@ else
     want_reserved_ports
     [ -z "$low_port" ] || want net.ipv4.ip_unprivileged_port_start "$low_port" at-most \
         "--low-port: bind source ports from here up without privileges"
-    want net.ipv4.ip_local_port_range '1024 65535' around "64,512 automatic source ports per destination"
+    want net.ipv4.ip_local_port_range "$(automatic_ports "$low_port")" around "automatic source ports: all that need no privileges"
     want net.ipv4.tcp_tw_reuse 1 exactly "reuse a port in TIME_WAIT after a second"
     want net.ipv4.tcp_timestamps 1 at-least "required by tcp_tw_reuse"
     want net.ipv4.tcp_max_tw_buckets "$connections" at-least "sockets in TIME_WAIT; beyond this TIME_WAIT is cut short"

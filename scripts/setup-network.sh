@@ -169,6 +169,16 @@ listening_ports() {
     done
 }
 
+# automatic_ports LOW_PORT: the range to want.  The kernel refuses one that begins below ip_unprivileged_port_start, which
+# becomes LOW_PORT, unless that is empty or it is lower.
+automatic_ports() {
+    is=0
+    ! in_kernel net.ipv4.ip_unprivileged_port_start || read_sysctl net.ipv4.ip_unprivileged_port_start
+    [ "$is" -le "${1:-$is}" ] || is=$1
+    [ "$is" -ge 1024 ] || is=1024
+    echo "$is 65535"
+}
+
 # A wider range of automatic ports must not hand out ports of servers, which could then not restart: tcpserver's, and
 # listening ports that were outside the range so far.
 want_reserved_ports() {

@@ -82,6 +82,20 @@ def test_unprivileged_ports_stay_unprivileged():
             check_equal(value(namespace, "net.ipv4.ip_unprivileged_port_start"), ["0"], f"after {mode}")
 
 
+def test_automatic_ports_are_not_privileged():
+    """The kernel would refuse the range."""
+    need_program("sysctl")
+    with Namespace() as namespace:
+        namespace.run("sysctl", "-w", "net.ipv4.ip_unprivileged_port_start=2000")
+        for options, first in ((), "2000"), (("--low-port", "1500"), "1500"), (("--low-port", "500"), "1024"):
+            common = ("--connections", "1000", "--state", temp_path("state"), *options)
+            for mode in ("--apply", "--check"):
+                script(namespace, CLIENT, mode, *common)
+            check_equal(value(namespace, "net.ipv4.ip_local_port_range"), [first, "65535"], f"ports with {options}")
+            script(namespace, CLIENT, "--revert", *common)
+            check_equal(value(namespace, "net.ipv4.ip_local_port_range"), ["32768", "60999"], "ports after --revert")
+
+
 def test_nothing_is_lowered_or_narrowed():
     """What is more than enough in part, or without a limit, included."""
     odd = {"net/ipv4/tcp_mem": "30000\t45000\t45000", "net/ipv4/ip_local_port_range": "500\t60000",
