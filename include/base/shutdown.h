@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Installs handlers for SIGINT and SIGTERM, and holds back SIGHUP and SIGUSR1: before anything is
- * created that must not be left behind.  Returns 0, or -1 with errno. */
+/* Installs handlers for SIGINT and SIGTERM, which it unblocks, and holds back SIGHUP and SIGUSR1:
+ * before anything is created that must not be left behind.  Returns 0, or -1 with errno. */
 int shutdown_catch(void);
 
 /* Delivers SIGHUP and SIGUSR1, those held back too, to the handlers that an event loop has

@@ -35,15 +35,14 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-/* SIGHUP and SIGUSR1.  Linux keeps what is blocked even if it is ignored. */
-static void mask_others(int how)
+static void mask(int how, int number, int other)
 {
-    sigset_t others;
+    sigset_t both;
 
-    sigemptyset(&others);
-    sigaddset(&others, SIGHUP);
-    sigaddset(&others, SIGUSR1);
-    pthread_sigmask(how, &others, NULL);
+    sigemptyset(&both);
+    sigaddset(&both, number);
+    sigaddset(&both, other);
+    pthread_sigmask(how, &both, NULL);
 }
 
 int shutdown_catch(void)
@@ -58,17 +57,19 @@ int shutdown_catch(void)
     handle(SIGTERM, on_signal);
     handle(SIGHUP, SIG_IGN);
     handle(SIGUSR1, SIG_IGN);
+    mask(SIG_UNBLOCK, SIGINT, SIGTERM); /* execve(2) keeps what the parent has blocked */
     return 0;
 }
 
 void shutdown_deliver(void)
 {
-    mask_others(SIG_UNBLOCK);
+    mask(SIG_UNBLOCK, SIGHUP, SIGUSR1);
 }
 
+/* Linux keeps what is blocked even if it is ignored. */
 void shutdown_hold(void)
 {
-    mask_others(SIG_BLOCK);
+    mask(SIG_BLOCK, SIGHUP, SIGUSR1);
 }
 
 int shutdown_fd(void)

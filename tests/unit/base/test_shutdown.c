@@ -154,6 +154,15 @@ static void asked_once(void)
              is_readable(shutdown_fd()));
 }
 
+/* As a program may that starts others. */
+static int block_all(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    return sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
 static void asked_by_the_loop(void)
 {
     shutdown_request(SIGTERM);
@@ -273,6 +282,13 @@ static void the_first_to_ask_lets_the_report_be_written(void **state)
     assert_int_equal(WEXITSTATUS(status_of(asked_by_the_loop)), AS_EXPECTED);
 }
 
+static void blocked_signals_are_unblocked(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(status_after(block_all, asked_once)), AS_EXPECTED);
+    assert_int_equal(WEXITSTATUS(status_after(block_all, asked_twice_at_once)), AS_EXPECTED);
+}
+
 static void the_second_ends_it(void **state)
 {
     (void)state;
@@ -312,6 +328,7 @@ int main(void)
         cmocka_unit_test(they_wait_for_the_event_loop),
         cmocka_unit_test(a_hangup_ends_a_wait_before_the_event_loop),
         cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
+        cmocka_unit_test(blocked_signals_are_unblocked),
         cmocka_unit_test(the_second_ends_it),
         cmocka_unit_test(two_at_once_are_one_request),
         cmocka_unit_test(a_hangup_is_never_the_second),
