@@ -30,7 +30,7 @@
     X(FDS, "fd limit", "raise the hard limit (ulimit -Hn)")                                        \
     X(MEMORY, "no memory",                                                                         \
       "raise what was exhausted: the machine's memory, the cgroup's limit, net.ipv4.tcp_mem "      \
-      "(compare 'mem' in /proc/net/sockstat) or ulimit -v")                                        \
+      "(compare 'mem' in /proc/net/sockstat), ulimit -v or -d")                                    \
     X(WATCHES, "epoll limit",                                                                      \
       "raise fs.epoll.max_user_watches: all processes of the user share it")                       \
     X(REFUSED, "refused", "nothing listens on that port, or a firewall rejects the connection")    \

@@ -23,9 +23,10 @@ const char *thread_start_hint(int error)
 {
     switch (error) {
     case EAGAIN:
-        return " (see ulimit -u, the cgroup's pids.max, kernel.threads-max and ulimit -v)";
+        return " (see ulimit -u, the cgroup's pids.max, kernel.threads-max, ulimit -v "
+               "and -d)";
     case ENOMEM:
-        return " (see ulimit -v)";
+        return " (see ulimit -v and -d)";
     default:
         return "";
     }

@@ -166,7 +166,7 @@ def test_plan_counts_the_rows_that_fill_the_rings():
 def test_client_that_cannot_start_names_the_limits():
     r = run_command([*limited_to(60000), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "127.0.0.1"])
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
-    check(re.search(r"cannot start: .* \(see .*ulimit -v\)$", r.stderr, re.M), r.stderr)
+    check(re.search(r"cannot start: .* \(see .*ulimit -v and -d\)$", r.stderr, re.M), r.stderr)
 
 
 @plain_build_only

@@ -41,7 +41,7 @@ static void limits_that_may_be_the_reason_are_named(void **state)
 {
     (void)state;
     assert_non_null(strstr(thread_start_hint(EAGAIN), "ulimit -u"));
-    assert_string_equal(thread_start_hint(ENOMEM), " (see ulimit -v)");
+    assert_string_equal(thread_start_hint(ENOMEM), " (see ulimit -v and -d)");
     assert_string_equal(thread_start_hint(EMFILE), "");
 }
 
