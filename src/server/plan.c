@@ -22,6 +22,9 @@
 /* In a table shared by all threads: requests at the control port, files of results. */
 #define KEPT_FDS 16u
 
+/* In the table of sources. */
+#define LEAST_SOURCES 1024u
+
 /* Every fd table contains all listeners, within PROCESS_LIMITS_RESERVED_FDS. */
 #define LISTENERS_RESERVED 48u
 
@@ -56,6 +59,11 @@ static uint64_t reserved_fds(const struct server_plan *plan)
 static uint64_t least_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+static uint64_t larger_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* The main thread's fd table has a descriptor per worker; one eighth is for the control port. */
@@ -245,7 +253,10 @@ static uint64_t most_connections(const struct server_plan *plan, const struct se
                  least_of(plan->host.nofile * n_tables,
                           memory_bytes / memory_model_connection_bytes(&one, MEMORY_OF_MACHINE)));
 
-    return opts->max_connections > 0 ? n : fit_address_space(plan, opts, n);
+    /* a server for which the model finds no room still serves a few */
+    return opts->max_connections > 0
+               ? n
+               : larger_of(fit_address_space(plan, opts, n), least_of(n, LEAST_SOURCES));
 }
 
 int server_plan_limit_sources(struct server_plan *plan, const struct server_opts *opts)

@@ -184,6 +184,18 @@ def test_server_that_counts_sources_starts_in_a_small_address_space():
 
 
 @plain_build_only
+def test_server_counts_sources_where_the_plan_finds_no_room():
+    """Its threads start with less than the plan allows for."""
+    options = "--threads", "8", "--max-connections-per-source", "5"
+    line = plan(TCPSERVER, *options, prefix=limited_to(60000))[1]["address space (bytes available)"]
+    under = limited_to(60000 + (line["needed"] - line["is"]) // 1024 + 2500)
+    check_equal(room_of(under, *options)[0], 0, "room")
+    with Server(*options, prefix=under) as server:
+        r = run_client("-p", server.port, "-c", 10, "-t", "200ms", "127.0.0.1")
+        check_equal(r.json["connections"]["live_at_end"], 5, f"live: {r.err}")
+
+
+@plain_build_only
 def test_table_of_sources_that_does_not_fit_is_named():
     under = ["sh", "-c", 'ulimit -v 20000; exec "$@"', "sh"]
     stops = stops_of(TCPSERVER, "-c", "2M", "--max-connections-per-source", "5", "--force", "--quiet", "0", prefix=under)
