@@ -26,9 +26,9 @@ struct sock_listen_options {
  * restart can bind at once. */
 int sock_listen(const struct sock_address *address, const struct sock_listen_options *options);
 
-/* Returns whether listening on this address fails with EADDRINUSE.  (With SO_REUSEPORT it may
- * succeed nevertheless, and silently share the connections of another process.) */
-bool sock_is_in_use(const struct sock_address *address);
+/* Sets SO_REUSEPORT of a socket that listens without it: from then on others may listen on its
+ * address with it.  Returns 0, or -1 with errno. */
+int sock_share_port(int fd);
 
 /* Gets the address that a socket is bound to, with the actual port if port 0 was requested. */
 int sock_local_address(int fd, struct sock_address *address);

@@ -56,6 +56,11 @@ static int close_failed(int fd)
 
 /* --- listening --- */
 
+int sock_share_port(int fd)
+{
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+}
+
 int sock_listen(const struct sock_address *address, const struct sock_listen_options *options)
 {
     int fd = open_socket(address->ss.ss_family, SOCK_STREAM);
@@ -69,23 +74,12 @@ int sock_listen(const struct sock_address *address, const struct sock_listen_opt
         set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (options->busy_poll)
         set_busy_poll(fd);
-    if (options->reuse_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
+    if (options->reuse_port && sock_share_port(fd) != 0)
         return close_failed(fd);
     if (bind(fd, (const struct sockaddr *)&address->ss, address->length) != 0 ||
         listen(fd, options->backlog) != 0)
         return close_failed(fd);
     return fd;
-}
-
-bool sock_is_in_use(const struct sock_address *address)
-{
-    const struct sock_listen_options alone = {.backlog = 1};
-    int fd = sock_listen(address, &alone);
-
-    if (fd < 0)
-        return errno == EADDRINUSE;
-    close(fd);
-    return false;
 }
 
 int sock_local_address(int fd, struct sock_address *address)

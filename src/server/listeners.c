@@ -39,14 +39,13 @@ static int listen_once(struct server_listeners *l, const struct server_opts *o, 
     return *fd < 0 ? -1 : 0;
 }
 
-/* With SO_REUSEPORT, listening would succeed and share the connections of another process. */
+/* With SO_REUSEPORT from the beginning, it would share the connections of another process, even of
+ * one that starts at the same moment. */
 static int listen_alone(struct server_listeners *l, const struct server_opts *o, bool reuse_port)
 {
-    if (o->port != 0 && sock_is_in_use(&l->address)) {
-        errno = EADDRINUSE;
+    if (listen_once(l, o, false, &l->fds[0]) != 0)
         return -1;
-    }
-    return listen_once(l, o, reuse_port, &l->fds[0]);
+    return reuse_port ? sock_share_port(l->fds[0]) : 0;
 }
 
 /* On a host without IPv6, "both families" means IPv4. */

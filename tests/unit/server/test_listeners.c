@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_listeners: listening on a host without IPv6. */
+ * test_listeners: listening on a host without IPv6, and on a port that another server wants. */
 #include "server/listeners.h"
 
 #include <errno.h>
@@ -22,6 +22,18 @@ int socket(int family, int type, int protocol)
         return (int)syscall(SYS_socket, family, type, protocol);
     errno = EAFNOSUPPORT;
     return -1;
+}
+
+/* Calls of listen(2) until another server starts; < 0: none does. */
+static int n_until_another = -1;
+static void open_another(void);
+
+/* Likewise. */
+int listen(int fd, int backlog)
+{
+    if (n_until_another-- == 0)
+        open_another();
+    return (int)syscall(SYS_listen, fd, backlog);
 }
 
 static void close_listeners(struct server_listeners *l)
@@ -55,11 +67,49 @@ static void a_port_of_another_server_is_refused(void **state)
     close_listeners(&first);
 }
 
+static struct server_opts wanted = {.bind = "::", .backlog = 8};
+static struct server_listeners another;
+static int opened_another;
+
+static void open_another(void)
+{
+    opened_another = server_listeners_open(&another, &wanted, LISTENERS);
+}
+
+static void close_if_open(struct server_listeners *l, int failed)
+{
+    if (failed)
+        server_listeners_free(l);
+    else
+        close_listeners(l);
+}
+
+static void of_two_servers_that_start_at_once_one_is_refused(void **state)
+{
+    struct server_listeners one = {.n = 0};
+
+    (void)state;
+    n_until_another = -1;
+    assert_int_equal(server_listeners_open(&one, &wanted, LISTENERS), 0);
+    wanted.port = sock_port(&one.address); /* free, very probably */
+    close_listeners(&one);
+    for (int i = 0; i < LISTENERS; i++) {
+        int failed;
+
+        n_until_another = i;
+        failed = server_listeners_open(&one, &wanted, LISTENERS);
+        assert_int_equal((failed == 0) + (opened_another == 0), 1);
+        close_if_open(&one, failed);
+        close_if_open(&another, opened_another);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_families_are_ipv4),
         cmocka_unit_test(a_port_of_another_server_is_refused),
+        cmocka_unit_test(of_two_servers_that_start_at_once_one_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
