@@ -77,21 +77,28 @@ def test_cut_while_measuring():
         made_good(testbed, before, "heal")
 
 
-def test_hosts_that_were_all_cut_off_for_a_while_are_reverted():
+def test_hosts_that_were_all_cut_off_for_a_while_are_reverted_and_keep_their_results():
     with Testbed(1) as testbed:
-        before = testbed.states()
-        run = a_run(testbed)
+        before, kernel = testbed.states(), testbed.kernel_states()
+        run = a_run(testbed, client_options="--arrival constant --timeout 1s")
         run.wait_for_start("c1", 3)
         for host in testbed.hosts:
             testbed.call("cut", host)
         wait_for(lambda: run.text().count("UNREACHABLE") >= len(testbed.hosts), "the loss of all")
+        with stall_may_spoil():
+            check(testbed.has("c1", "rc"), "the client has ended")
         for host in testbed.hosts:
             testbed.call("heal", host)
         r = run.wait()
         check_equal(r.code, 2, f"exit code: {r.out}")
         for host in testbed.hosts:
             check(f"{host} was lost while measuring: it did not answer\n" in r.out, r.out)
+            check(f"{host} keeps its results in {REMOTE}\n" in r.out, r.out)
         check("not reverted" not in r.out, r.out)
+        check_equal(testbed.kernel_states(), kernel, "settings of the hosts")
+        r = testbed.run("--tags", "collect,revert", "--limit", "srv,c1")
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        check_equal(r.result("all")["queries"]["scheduled"], 500 * 6, "the queries")
         testbed.check_states(before, "all hosts")
 
 
@@ -222,15 +229,32 @@ def test_another_code_of_merge_is_no_report():
         testbed.check_states(before, "all hosts")
 
 
-def test_hosts_are_reverted_if_the_controller_cannot_store_the_results():
+def check_kept(testbed, r, kernel, why):
+    """Hosts that are restored, but for the results that the controller could not store."""
+    check_equal(r.code, 2, f"exit code: {r.out}")
+    for host in testbed.hosts:
+        check(re.search(rf"^ +{host} failed while (measuring|collecting): {why}", r.out, re.M), f"{host}: {r.out}")
+        check(f" {host} keeps its results in {REMOTE}\n" in r.out, f"{host}: {r.out}")
+    check("fetch what is kept with --tags collect,revert --limit srv,c1,c2; --tags revert removes it\n" in r.out, r.out)
+    check_equal(testbed.kernel_states(), kernel, "settings of the hosts")
+
+
+def test_results_that_the_controller_cannot_store_stay_on_the_hosts():
     with Testbed(2) as testbed:
-        before, directory = testbed.states(), temp_directory()
+        before, kernel, directory = testbed.states(), testbed.kernel_states(), temp_directory()
         write_program(f"{directory}/mkdir", '#!/bin/sh\ncase $* in */results/2*) echo full >&2; exit 1 ;; esac\nexec /bin/mkdir "$@"\n')
         testbed.use_ansible(directory)
-        r = a_run(testbed, duration=1).wait()
-        check_equal(r.code, 2, f"exit code: {r.out}")
-        for host in testbed.hosts:
-            check(f"{host} failed while measuring: Check the directory of results: full\n" in r.out, f"{host}: {r.out}")
+        check_kept(testbed, a_run(testbed, duration=1).wait(), kernel, "Check the directory of results: full$")
+        testbed.use_ansible(os.path.dirname(shutil.which("ansible-playbook")))
+        full = temp_directory()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", full], check=True)
+        collect = ["--tags", "collect,revert", "--limit", "srv,c1,c2"]
+        check_kept(testbed, testbed.run(*collect, results=full), kernel, "Fetch: .*No space left")
+        r = testbed.run(*collect)
+        check_equal(r.code, 0, f"exit code: {r.out}")
+        check_equal([i["name"] for i in r.result("all")["instances"]], ["c1", "c2"], "merged")
+        check_equal(r.result("all")["queries"]["scheduled"], 2 * 500, "their queries")
+        check(r.result("srv")["accepted"] >= 1000, "the server's result")
         testbed.check_states(before, "all hosts")
 
 
