@@ -309,13 +309,19 @@ def test_client_that_does_not_end_is_named_and_killed():
         testbed.check_states(before, "all hosts, the stopped process gone")
 
 
-def test_host_with_a_truncated_log_is_named_and_the_others_are_merged():
+def test_truncated_results_are_named_and_not_merged():
     with Testbed(2) as testbed:
         before = testbed.states()
         settings = {"connections": 500, "rate": 500, "duration": 2}
         for part in ("tune", "run"):
             r = testbed.run("--tags", part, **settings)
             check_equal(r.code, 0, f"{part}: {r.out}")
+        full = write_program(temp_path("tcpreport"), f"""#!/bin/sh
+            [ "$1" = merge ] || exec {os.path.abspath(TCPREPORT)} "$@"
+            {os.path.abspath(TCPREPORT)} "$@"; truncate --size=20 all.json; echo 'all.json: disk full' >&2; exit 3""")
+        r = testbed.run("--tags", "collect", tcpreport=full, **settings)
+        check_equal(r.code, 2, f"exit code if the merged result cannot be written: {r.out}")
+        check("no report: tcpreport merge failed: exit code 4: all.json: disk full" in r.out, r.out)
         testbed.call("in", "c2", "truncate", "--size=-20", f"{REMOTE}/run.hlog")
         r = testbed.run("--tags", "collect,revert", **settings)
         check_equal(r.code, 2, f"exit code: {r.out}")
