@@ -253,21 +253,28 @@ def prepared(left_s, boot=None):
     return {"ansible_connection": "local", "remote_dir": directory}
 
 
-def test_run_on_hosts_that_do_not_stay_tuned_is_refused():
+def test_hosts_that_cannot_run_or_do_not_stay_tuned_are_refused():
     """The host that takes part forgets what an earlier run has left; the others keep it."""
+    need_program("ssh")
+    python = write_program(temp_path("python3"), """#!/bin/sh
+        printf "Traceback (most recent call last):\nModuleNotFoundError: No module named 'zipfile'\n" >&2; exit 1""")
     hosts = {"reverted": prepared(-1), "restarted": prepared(3600, "another"), "soon": prepared(199), "never": prepared(None),
-             "ready": prepared(3600)}  # the control
+             "bare": {**prepared(3600), "ansible_python_interpreter": python},
+             "closed": {"ansible_host": "127.0.0.1", "ansible_port": 1}, "ready": prepared(3600)}  # the control
     settings = {"owner": "us", "results": temp_path("results"), "tcpreport": os.path.abspath(TCPREPORT), "clock_error_max": "",
                 "fetch_also": ["rows.csv"], "connect_timeout": 100, "lead": 10, "warmup": 0, "duration": 10, "collect_timeout": 100}
     server = {"reverted": hosts["reverted"]}
     clients = {host: of_host for host, of_host in hosts.items() if host not in server}
     said = refusal({"server": server, "clients": clients}, "--tags", "run", "-e", json.dumps(settings))
     why = dict(re.findall(r"^ +(\w+) failed while checking: Not in use: (.*)$", said, re.M))
-    check_equal(sorted(why), ["never", "restarted", "reverted", "soon"], f"refused: {said}")
+    check_equal(sorted(why), ["bare", "never", "restarted", "reverted", "soon"], f"refused: {said}")
+    check_equal(why.pop("bare"), "ModuleNotFoundError: No module named 'zipfile'", said)
+    check(re.search("^ +closed was lost while checking: .* (via|over) ssh: ", said, re.M), said)
     check(re.match(r"restores its settings in \d+ s, but a run may take 220 s: ", why.pop("soon")), said)
     check_equal(set(why.values()), {"not tuned, or no longer tuned: --tags revert, then --tags tune; or set tune to false"},
                 "the others")
     check(re.search(r"^ +no server$", said, re.M), f"why there was no run: {said}")
+    del hosts["closed"]
     check_equal([host for host, of_host in hosts.items() if not os.path.exists(of_host["remote_dir"] + "/rows.csv")], ["ready"],
                 "hosts without the rows of an earlier run")
 
