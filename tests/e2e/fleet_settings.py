@@ -206,7 +206,7 @@ def test_impossible_settings_are_refused_before_any_host_is_touched():
     for settings, lines in (
             (SHORT, ["add up to 201 s"]),
             ({"duration": "10m", "fetch_also": ["rows.csv", "connections.csv"]},
-             ["expected numbers of seconds without units", "expected a different extension for each file"]),
+             ["expected numbers of seconds without units", "expected a list with a different extension for each file"]),
             ({"tcpreport": "/nowhere/tcpreport", "results": "/proc/results"},
              ["/nowhere/tcpreport: not found", "set results to a directory that you can write to, not /proc/results: mkdir: "]),
             ({"tcpreport": of_another_architecture()}, ["Exec format error"])):
@@ -216,25 +216,31 @@ def test_impossible_settings_are_refused_before_any_host_is_touched():
         check("Not in use" not in said, f"nothing was begun: {said}")
 
 
-def test_inconsistent_groups_are_refused():
-    for server, clients, line in (("a", "ab", "none in both"), ("ab", "c", "none in both"), ("a", "", "none in both"),
-                                  ("a", "b", "without units")):  # the control, with another mistake
+def test_inconsistent_groups_and_unknown_tags_are_refused():
+    """The controls are all others."""
+    for server, clients, tags, lines in (
+            ("a", "ab", "all", ["none in both"]), ("a", "", "all", ["none in both"]),
+            ("ab", "c", "tune,revertt", ["none in both", "--tags has revertt: expected tune, run, collect or revert"])):
         groups = {"server": dict.fromkeys(server, {}), "clients": dict.fromkeys(clients, {})}
-        said = refusal(groups, "-e", "duration=10m")
-        check(line in " ".join(said.split()), f"{groups}: {line} in {said}")
+        said = " ".join(refusal(groups, "--tags", tags).split())
+        check_equal([line for line in lines if line not in said], [], f"{groups}, {tags}: missing in {said}")
 
 
 def test_run_without_an_inventory_says_what_it_expects():
     check("see inventory.example.yml" in " ".join(refusal({}).split()), "no inventory.yml yet")
 
 
-def test_remote_dir_that_a_shell_would_split_or_expand_is_refused():
-    fine = "/var/tmp/fleet_1.0-rc@x"  # the control
+def test_wrong_paths_on_single_hosts_are_refused():
+    """A remote_dir that a shell would split or expand, and files to fetch from elsewhere."""
     wrong = ["/var/tmp/a b", "/var/tmp/it's", "/var/tmp/$USER", "/var/tmp/$(id)", "~/fleet", "fleet", ""]
     clients = {f"h{i}": {"remote_dir": directory} for i, directory in enumerate(wrong)}
-    said = refusal({"server": {"fine": {"remote_dir": fine}}, "clients": clients})
+    files = {"above": ["../rows.csv"], "elsewhere": ["/tmp/rows.csv"], "no_list": "rows.csv"}
+    clients.update({host: {"fetch_also": of_host} for host, of_host in files.items()})
+    fine = {"remote_dir": "/var/tmp/fleet_1.0-rc@x", "fetch_also": ["rows.csv", "rows.txt"]}  # the control
+    said = refusal({"server": {"fine": fine}, "clients": clients})
     check_equal(sorted(re.findall(r"^fatal: \[(\w+)\]", said, re.M)), sorted(clients), f"refused: {said}")
-    check("remote_dir is /var/tmp/a b: expected an absolute path" in " ".join(said.split()), said)
+    for line in "remote_dir is /var/tmp/a b: expected an absolute path", "fetch_also is rows.csv: expected a list":
+        check(line in " ".join(said.split()), f"{line} in {said}")
     check("Not in use" not in said, f"nothing was begun: {said}")
 
 
@@ -288,13 +294,6 @@ def test_host_whose_tuning_failed_is_not_taken_for_tuned():
     said = refusal({"server": {"srv": hosts["srv"]}, "clients": {"c1": hosts["c1"]}}, "--tags", "tune", "-e", json.dumps(settings))
     check("Tune: refused" in said, said)
     check_equal([read_text(of_host["remote_dir"] + "/tuned") for of_host in hosts.values()], ["", ""], "when the hosts revert")
-
-
-def test_file_to_fetch_must_be_in_the_directory_of_the_run():
-    of_hosts = {"fine": ["rows.csv", "rows.txt"], "above": ["../rows.csv"], "elsewhere": ["/tmp/rows.csv"]}
-    hosts = {host: {"fetch_also": files} for host, files in of_hosts.items()}
-    said = refusal({"server": {"fine": hosts.pop("fine")}, "clients": hosts})
-    check_equal(sorted(re.findall(r"^fatal: \[(\w+)\]", said, re.M)), ["above", "elsewhere"], f"refused: {said}")
 
 
 if __name__ == "__main__":
