@@ -248,8 +248,9 @@ valid_run() {
     until try_run "$night/$1" || is_valid_reference "$1"; do
         why=$(sed -n '/^Verdict/,$p' "$night/$1.txt" | sed 's/^Verdict *//; s/^ *//' | paste -sd '|' - | sed 's/|/: /; s/|/; /g')
         why="exit code $code: ${why:-$(last_line "$night/$1.txt")}"
-        printf '%s\n' "$1, try $try: $why" >>"$night/repeated.txt" || true # as on a full disk
+        full=$(env printf '%s\n' "$1, try $try: $why" 2>&1 >>"$night/repeated.txt") || full=${full:-unknown error}
         conclude_by_goals "$1"
+        [ -z "$full" ] || conclude 2 "INCONCLUSIVE: $1: exit code $code; cannot write to '$night': ${full##*: }"
         what='was not VALID' because=''
         ! was_refused "$1" || what='was refused' because=': nothing listens at the target'
         set_aside "$1" "$try"
