@@ -3,7 +3,7 @@
 # Builds every target of tests/fuzz into $OUT, with its corpus and regressions as seeds, and the libraries it is linked to.
 # ClusterFuzzLite sets CC, CFLAGS, CXXFLAGS and OUT.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")"
 if [ -d tcpscaler ]; then
     cd tcpscaler # in $SRC
 else

@@ -22,7 +22,7 @@ case ${1:-} in
     exit 2
     ;;
 esac
-cd "$(dirname "$0")/.."
+CDPATH='' cd "$(dirname "$0")/.."
 if [ "${1:-}" != report ]; then
     scripts/install-deps.sh deep
     cmake --preset coverage -DTCPSCALER_ALL_TESTS=ON >/dev/null

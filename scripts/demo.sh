@@ -5,7 +5,7 @@
 # machine is no failure.
 set -eu
 [ $# -eq 0 ] || { echo "usage: $0" >&2; exit 2; }
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
 out=
 
 # <source tree>

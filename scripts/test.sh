@@ -11,7 +11,7 @@
 # EVERY_TEST: if not empty, also the tests of tests/deep alone: the longest, and with sanitizers those whose every line others run, too.
 # PREPARED: if not empty, everything is installed and built already, as in .ci/run.
 set -eu
-cd "$(dirname "$0")/.."
+CDPATH='' cd "$(dirname "$0")/.."
 if [ "${1:-}" = unit ]; then
     preset=${2:-release}
     [ -e "build/$preset/build.ninja" ] || cmake --preset "$preset" -DTCPSCALER_ALL_TESTS=ON >/dev/null

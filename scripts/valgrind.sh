@@ -11,7 +11,7 @@ case ${1:-} in
     exit 2
     ;;
 esac
-cd "$(dirname "$0")/.."
+CDPATH='' cd "$(dirname "$0")/.."
 build=build/release
 memcheck="valgrind -q --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99"
 

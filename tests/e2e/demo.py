@@ -17,20 +17,26 @@ done
 [ -z "$SIGNAL" ] || kill -"$SIGNAL" "$PPID"
 exit "$CODE"
 """,
-    "gnuplot": "#!/bin/sh\n[ \"${GNUTERM-unknown}\" = unknown ] || { echo 'no such terminal' >&2; exit 1; }\n",
+    "gnuplot": """#!/bin/sh
+for script; do :; done
+[ -e "$script" ] || { echo "no $script" >&2; exit 1; }
+[ "${GNUTERM-unknown}" = unknown ] || { echo 'no such terminal' >&2; exit 1; }
+""",
 }
 
 
 def demo(code, *reasons, number="", terminal="unknown"):
-    """Its exit code and output, as installed: next to no source tree. number: of a signal that it gets. terminal: $GNUTERM."""
+    """Its exit code and output, as installed: next to no source tree; the shell of the user has CDPATH. number: of a signal that
+    it gets. terminal: $GNUTERM."""
     directory = temp_directory()
+    parent, name_of_directory = os.path.split(directory)
     for name, text in FAKES.items():
         write_program(os.path.join(directory, name), text)
     for name in ("demo.sh", "plot-rtt.gp"):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
-                   "GNUTERM": terminal, "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
-    r = run_command(["sh", os.path.join(directory, "demo.sh")], env=environment)
+                   "CDPATH": parent, "GNUTERM": terminal, "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
+    r = run_command(["sh", f"{name_of_directory}/demo.sh"], cwd=parent, env=environment)
     return r.returncode, r.stdout + r.stderr
 
 

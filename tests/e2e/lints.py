@@ -103,6 +103,10 @@ def test_every_shell_script_is_checked():
         write_text(path, f"#!/bin/sh\ntrap 'rm -f x' EXIT{others}\n")
         r = run_command([lint, path])
         check_equal((r.returncode, f"{path}: a trap for EXIT, none for HUP" in r.stdout), (code, code == 1), others)
+    for before, code in (("", 1), ("CDPATH='' ", 0)):
+        write_text(path, f'#!/bin/sh\n{before}cd "$(dirname "$0")/.." || exit\n')
+        r = run_command([lint, path])
+        check_equal((r.returncode, f"{path}: cd " in r.stdout), (code, code == 1), f"cd to its own directory: {r.stdout}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 # Prints FILE:LINE:TEXT for each that is not; exit code 1 if there is any, or a file cannot be read.
 set -eu
 if [ $# -eq 0 ]; then
-    cd "$(dirname "$0")/../.."
+    CDPATH='' cd "$(dirname "$0")/../.."
     set -- .github/workflows/*.yml
 fi
 uses=$(grep -nH 'uses:' -- "$@") || [ $? -eq 1 ] # 2: a file cannot be read

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs shellcheck on every shell script: what is named *.sh, or begins with #!/bin/sh or #!/bin/bash.  One that cleans up in an
-# EXIT trap must also trap SIGTERM and SIGHUP: dash runs no EXIT trap when a signal ends it.
+# EXIT trap must also trap SIGTERM and SIGHUP: dash runs no EXIT trap when a signal ends it.  One that changes to its own directory
+# must do so without CDPATH, in which the caller may have another directory of that name.
 #   tests/lint/shell.sh [FILE...]      default: every script of the repository
 #   tests/lint/shell.sh --list         their names, one per line
 # Prints the findings; exit code 1 if there is any.
@@ -14,7 +15,7 @@ scripts() {
 }
 
 if [ $# -eq 0 ] || [ "$1" = --list ]; then
-    cd "$(dirname "$0")/../.."
+    CDPATH='' cd "$(dirname "$0")/../.."
     [ $# -eq 0 ] || { scripts; exit; }
     # shellcheck disable=SC2046 # none of them has a blank in its name
     set -- $(scripts)
@@ -28,6 +29,13 @@ for script in "$@"; do
             failed=1
         }
     done
+done
+for script in "$@"; do
+    # shellcheck disable=SC2016 # a pattern
+    ! grep -E 'cd "\$\(dirname "\$(0|\{BASH_SOURCE)' "$script" | grep -qv "CDPATH=''" || {
+        echo "$script: cd \"\$(dirname ...)\" without CDPATH=''"
+        failed=1
+    }
 done
 shellcheck -x "$@" || failed=1
 exit $failed

@@ -12,7 +12,7 @@ sources() {
 }
 
 if [ $# -eq 0 ]; then
-    cd "$(dirname "$0")/../.."
+    CDPATH='' cd "$(dirname "$0")/../.."
     # shellcheck disable=SC2046 # none of them has a blank in its name
     set -- $(sources)
     [ $# -gt 0 ]

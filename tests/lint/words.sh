@@ -45,7 +45,7 @@ asked='"[^"]*(%s|%[a-z]+|[0-9]) asked\b'
 warn='"warn: '
 
 if [ $# -eq 0 ]; then
-    cd "$(dirname "$0")/../.."
+    CDPATH='' cd "$(dirname "$0")/../.."
     files=$(git ls-files README.md CONTRIBUTING.md docs src include tests scripts fleet packaging bench |
         grep -vE '^tests/(fuzz/(corpus|regressions)/|lint/words\.sh$)|\.(png|svg)$')
     # shellcheck disable=SC2086 # none of them has a blank in its name

@@ -3,7 +3,7 @@
 # Shared by tests/packaging/*: sourced, not run.  A directory of its own for chroots, removed at the end; nothing is mounted
 # outside the mount namespaces of single commands.
 
-source=$(cd "$(dirname "$0")/../.." && pwd)
+source=$(CDPATH='' cd "$(dirname "$0")/../.." && pwd)
 program=$(basename "$0")
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$source/debian/changelog")
 upstream=${version%-*}
