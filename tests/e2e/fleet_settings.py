@@ -99,7 +99,7 @@ def test_hosts_that_cannot_take_part_are_left_out_and_told_why():
 
 def check_rehearsal_elsewhere(testbed):
     """Where c1 can take part. The control, also of the settings that are refused; one client has nobody to start together with."""
-    r = testbed.run("--check", "-e", "small_buffers=true", "--limit", "srv,c1", remote_dir="/root/fleet", clock_error_max=1e-6,
+    r = testbed.run("--check", "--tags", "tune", "-e", "small_buffers=true", "--limit", "srv,c1", remote_dir="/root/fleet", clock_error_max=1e-6,
                     **{**SHORT, "time_limit": 201}, connections="0.2k", rate=200)
     check_equal(r.code, 0, f"elsewhere: {r.out}")
     check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), 1, f"how often small buffers would be set: {r.out}")
@@ -137,34 +137,55 @@ class Controller:
                               capture_output=True, check=True).stdout
         subprocess.run([SCRIPT, *self.prefix, "tar", "-x", "-C", self.home], input=tree, env=testbed.environment, check=True)
 
-    def start(self, *arguments):
+    def start(self, *arguments, **settings):
         return Run(self.testbed, self.prefix, self.home + "/inventory.yml", self.home + "/fleet", arguments,
-                   {"programs": self.home, **SMALL})
+                   {"programs": self.home, **SMALL, **settings})
 
 
-def check_run_of(user, r, clients):
-    check_equal(r.code, 0, f"exit code of {user}'s run: {r.out}")
+def check_run_of(user, r, code, clients):
+    check_equal(r.code, code, f"exit code of {user}'s run: {r.out}")
     check_equal(re.findall(r"^ +(c\d) +1\d ", r.out, re.M), clients, f"clients of {user}'s report")
     check_equal(r.testbed.call("in", "c1", "ls", "/var/tmp"), "", "left on the controller")
 
 
+def check_crash_during_run_of_root(testbed, controller):
+    """c3 is named, the others are merged and restored."""
+    before, kernel = testbed.states("c1", "c3"), testbed.kernel_states("c3")
+    run = controller.start(connections=500, rate=500, duration=6, client_options="--arrival constant")
+    moment = run.wait_for_start("c3", 2)
+    testbed.call("crash", "c3")
+    with stall_may_spoil():
+        check(time.time() < moment + 6, "that was while measuring")
+    r = run.wait()
+    check_run_of("root", r, 2, ["c1", "c2"])
+    check(re.search(r"^ +incomplete:\n +c3 was lost while measuring: it did not answer\n"
+                    r" +c3 is not reverted: it does not answer; it reverts itself 1800 s after it was tuned\n\n", r.out, re.M), r.out)
+    whole = json.loads(testbed.call("in", "c1", "cat", f"{r.results}/all.json"))
+    check_equal(([i["name"] for i in whole["instances"]], whole["queries"]["scheduled"]), (["c1", "c2"], 6000), "merged")
+    testbed.check_states(before, "the others, afterwards")
+    check_equal(testbed.kernel_states("c3"), kernel, "settings, also of the controller")
+
+
 def test_controller_may_be_a_host_and_have_several_users():
-    """The second one's run changes nothing on any host, by tune=false."""
-    with Testbed(2) as testbed:
+    """During the first one's run a host crashes; the second one's changes nothing on any host, by tune=false."""
+    with Testbed(3) as testbed:
         lines = testbed.call("inventory").splitlines(True)
         local = "".join(line.replace("c1: {", "c1: {ansible_connection: local, ") for line in lines)
+        root = Controller(testbed, "c1", "root", local)
         add_neighbour(testbed)
-        check_run_of("root", Controller(testbed, "c1", "root", local).start().wait(), ["c1", "c2"])
+        check_crash_during_run_of_root(testbed, root)
         check_equal(neighbour(testbed), "", "the server's neighbour is forgotten: tuned hosts may have moved")
+        testbed.call("boot", "c3")
         add_neighbour(testbed)
-        without = "".join(re.sub("sources: [^,]*, ", "", line) for line in lines if not re.match(" *(c1|device|source_ports): ", line))
+        without = "".join(re.sub("sources: [^,]*, ", "", line) for line in lines
+                          if not re.match(" *(c1|c3|device|source_ports): ", line))
         controller = Controller(testbed, "c1", "nobody", without)
         before, kernel = testbed.states("c1"), testbed.kernel_states()
         run = controller.start("-e", "tune=false")
         run.wait_for_start("c2", 1)
         check_equal(testbed.kernel_states(), kernel, "while measuring")
         check(neighbour(testbed) != "", "the server's neighbour is still there")
-        check_run_of("nobody", run.wait(), ["c2"])
+        check_run_of("nobody", run.wait(), 0, ["c2"])
         check("over 1 host," in run.out, run.out)
         testbed.check_states(before, "the hosts, afterwards")
 

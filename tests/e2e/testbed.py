@@ -88,8 +88,8 @@ class Testbed:
     def states(self, *without):
         return self._states(STATE, without)
 
-    def kernel_states(self):
-        return self._states(KERNEL_STATE)
+    def kernel_states(self, *without):
+        return self._states(KERNEL_STATE, without)
 
     def check_states(self, want, what):
         """Each host of `want` comes to be in that state: processes may still be ending."""
