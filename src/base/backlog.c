@@ -20,7 +20,8 @@ static void empty(struct backlog *b)
 
 void backlog_drop(struct backlog *b)
 {
-    count_lost(b, b->text + b->n_taken, b->n_bytes - b->n_taken);
+    if (b->n_bytes > 0)
+        count_lost(b, b->text + b->n_taken, b->n_bytes - b->n_taken);
     empty(b);
 }
 

@@ -13,9 +13,11 @@ static bool has_item(const char *list, const char *item)
 {
     const size_t length = strlen(item);
 
-    for (const char *at = list; at != NULL; at = strchr(at, ','), at += at != NULL)
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
         if (strncmp(at, item, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;
+    }
     return false;
 }
 
