@@ -8,7 +8,7 @@
 #   scripts/test.sh truth                 the tests that measure time, one by one; the machine should do nothing else
 #   scripts/test.sh unit [PRESET]         only builds and runs the unit tests affected by changes
 # JOBS: how many tests run in parallel (default: 14; most of them wait).
-# EVERY_TEST: if not empty, also the tests of tests/deep alone: the longest, and with sanitizers those whose every line others run, too.
+# EVERY_TEST: if not empty, also the tests of tests/deep alone: the longest, and with sanitizers those with no line of their own to check.
 # PREPARED: if not empty, everything is installed and built already, as in .ci/run.
 set -eu
 CDPATH='' cd "$(dirname "$0")/.."
@@ -56,7 +56,9 @@ come_first() {
 }
 
 begin=$(date +%s)
-set -- --parallel "${JOBS:-14}" --label-exclude '^(scripts|truth)$'
+left_out='scripts|truth'
+[ -n "${EVERY_TEST-}" ] || left_out="$left_out|covered|one-thread"
+set -- --parallel "${JOBS:-14}" --label-exclude "^($left_out)\$"
 of_parts='^(unit|fuzz|sim)/'
 case $suite in
 parts) set -- "$@" --tests-regex "$of_parts" ;;

@@ -133,7 +133,7 @@ def test_failing_or_skipping_suite_fails_the_run():
     check(code == 0 and "7 tests passed, 0 failed, 0 skipped" in out, f"the control: {code}: {out}")
 
 
-def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0"):
+def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0", **environment):
     """The exit code and output of scripts/test.sh in a tree of stubs; what sed prints is the session's nice value."""
     tree = temp_path("tree")
     logs = f"build/{'release' if suite == ('truth',) else suite[0]}/Testing/Temporary"
@@ -144,7 +144,7 @@ def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0"):
                        ("bin/ctest", f"echo a test >{logs}/LastTest.log; {ctest}")):
         stub(tree, name, text)
     r = run_command([os.path.join(tree, "scripts/test.sh"), *suite], start_new_session=True,
-                    env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+                    env={**os.environ, **environment, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
     return r.returncode, r.stdout + r.stderr
 
 
@@ -154,6 +154,12 @@ def test_result_of_the_truth_suite_does_not_depend_on_its_priority():
         check(code == 0 and "truth, release: " in out, f"sed: {sed}: {code}: {out}")
         code, out = run_suite("truth", sed=sed, ctest="exit 8")
         check_equal(code, 8, f"tests that fail; sed: {sed}: {out}")
+
+
+def test_files_of_tests_for_deep_run_with_every_test_only():
+    for every, left_out in ("", "^(scripts|truth|covered|one-thread)$"), ("yes", "^(scripts|truth)$"):
+        code, out = run_suite("asan", "programs", ctest='echo "$*"', EVERY_TEST=every)
+        check(code == 0 and f"--label-exclude {left_out} " in out, f"EVERY_TEST={every}: {code}: {out}")
 
 
 def test_suite_fails_if_its_build_fails():

@@ -125,7 +125,7 @@ def test_files_edited_on_windows_are_read():
 
     for text, *options in (("connections = 50  # some\nqname = a.example\n", "--config", "{}"),
                            ("# up\n10s:0-100\n20s:100\n", "--schedule", "@{}"),
-                           ("127.0.0.2\n127.0.0.3  # the other\n", "-c", "50k", "--source", "@{}"),
+                           ("127.0.0.2\n127.0.0.3  # the other\n", "-c", "10k", "--source", "@{}"),
                            ("a.example A\nb.example MX\n", "--query-file", "{}"),
                            ("2\n500 100\n500 50\n", "--stdin"),
                            ("1\n500 100\n", "-r", "5", "--stdin-rateslope")):
