@@ -15,7 +15,7 @@ tests="libcmocka-dev openssl python3 python3-pip python3-jsonschema tcpdump soca
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client
        linux-perf|linux-tools-generic"
 ci="clang clang-format clang-tidy shellcheck"
-deep="gcovr valgrind"
+deep="gcovr valgrind llvm"
 bench="dnsperf sockperf wrk"
 fedora_build="gcc glibc-devel cmake ninja-build pkgconf-pkg-config libevent-devel openssl-devel zlib-devel json-c-devel"
 fedora_demo="gawk gnuplot"

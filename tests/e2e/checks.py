@@ -46,7 +46,7 @@ def plain_build_only(test):
 
 
 def covered_by_others(test):
-    """Marks a test that runs no line of the programs that others with sanitizers do not run, too (llvm-cov): it needs no sanitizer,
+    """Marks a test that runs no line of the programs that others with sanitizers do not run, too (tests/covered): it needs none,
     except with EVERY_TEST, as in tests/deep."""
     test.covered_by_others = True
     return test

@@ -265,6 +265,28 @@ def test_coverage_fails_with_one_if_a_test_fails():
         check_equal((r.returncode, "1 pure parts" in r.stdout), (code, code == 0), f"ctest: {ctest}: {r.stdout}{r.stderr}")
 
 
+def run_covered(n_only, ctest="exit 0", n_others=100):
+    """The exit code and last line of tests/covered with stubs: the tests that are left out run n_only lines more."""
+    tree = temp_path("tree")
+    stub(tree, "bin/cmake", "mkdir -p build/covered-asan")
+    stub(tree, "bin/ctest", f"""counts=$(dirname "$LLVM_PROFILE_FILE"); : >"$counts/x.profraw"
+        echo $(({n_others} + ${{EVERY_TEST:+{n_only} + }} 0)) >"$counts/lines"; {ctest}""")
+    stub(tree, "bin/llvm-profdata", "exit 0")
+    stub(tree, "bin/llvm-cov", 'echo "SF:$PWD/src/a.c"; echo "DA:7,0"; seq -f "DA:1%.0f,2" "$(cat "$(dirname "$4")/lines")"')
+    os.makedirs(os.path.join(tree, "tests"))
+    shutil.copy(os.path.join(SOURCE_DIR, "tests/covered"), os.path.join(tree, "tests/covered"))
+    r = run_command([os.path.join(tree, "tests/covered"), "asan"],
+                    env={**os.environ, "EVERY_TEST": "yes", "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+    return r.returncode, r.stdout.splitlines()[-1]
+
+
+def test_lines_that_only_tests_left_out_run_are_counted():
+    said = "asan: {} lines, of which only tests that are left out run {}"
+    for arguments, code, lines in (({"n_only": 100}, 0, (200, 100)), ({"n_only": 101}, 1, (201, 101)),
+                                   ({"n_only": 0, "ctest": "exit 8"}, 1, (100, 0)), ({"n_only": 0, "n_others": 0}, 1, (0, 0))):
+        check_equal(run_covered(**arguments), (code, said.format(*lines)), f"{arguments}")
+
+
 # --- scripts/install-deps.sh ---
 
 CLANG = "[ $1 = madison ] || { printf 'clang\\n  Depends: clang-%s\\n  Breaks: clang-3.2\\n'; exit; }"
