@@ -23,7 +23,8 @@
     X(GENERATOR_LIMITED, "generator-limited",                                                      \
       "the client is too slow for this rate: lower the rate, or use more threads or CPUs")         \
     X(NON_STATIONARY, "non-stationary",                                                            \
-      "the server is overloaded, so latency depends on how long the run lasts: lower the rate")    \
+      "the server is overloaded (lower the rate) or stopped answering, so latency depends on how " \
+      "long the run lasts")                                                                        \
     X(OUTPUT_LOST, "output-lost",                                                                  \
       "the raw output is incomplete: its disk or reader failed, or was too slow (see --raw-full)") \
     X(HOST_NOISE, "host-noise", "this host's own delays reach the --require percentile")           \
