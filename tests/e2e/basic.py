@@ -373,9 +373,8 @@ def test_rows_of_connections_add_up_to_the_result():
     check(abs(longest_us * 1000 - j["latency_ns"]["connect"]["max"]) < 2, f"the longest connect: {longest_us} us")
     begun_s = [float(row["established_s"]) - float(row["connect_us"]) / 1e6 for row in rows]
     check(min(begun_s) >= 0, f"none began before the program: {begun_s}")
-    took_s = max(float(row["established_s"]) for row in rows) - min(begun_s)
-    with stall_may_spoil():
-        check_between(j["connections"]["connect_elapsed_s"], took_s - 0.01, took_s + 0.01, "seconds to connect")
+    end_s = max(float(row["established_s"]) for row in rows)  # rounded to microseconds
+    check_between(j["connections"]["connect_elapsed_s"], end_s - min(begun_s) - 2e-6, end_s + 1e-6, "seconds to connect")
 
 
 if __name__ == "__main__":
