@@ -111,10 +111,10 @@ def check_of_log(out, queries, answers, directory):
 
 def check_used_up(out, queries, answers, directory):
     n_queries, n, each = (float(x) for x in re.findall(r"[\d.]+", out))
-    places = read_rows(os.path.join(directory, "slots.csv"))
-    check_equal((n_queries, n), tuple(sum(int(place[column]) for place in places)
+    slots = read_rows(os.path.join(directory, "slots.csv"))
+    check_equal((n_queries, n), tuple(sum(int(slot[column]) for slot in slots)
                                       for column in ("queries", "connections")), "queries and connections")
-    # 1000 of them unless the machine stalled; the last connection of each of 20 places may not be used up
+    # 1000 of them unless the machine stalled; the last connection of each of 20 slots may not be used up
     check_between(n_queries, 400, 1200, "queries in 1 s at 1000/s")
     check_between(n, n_queries / 10, n_queries / 10 + 20, "connections")
     check_between(each, n_queries / n * 0.999, n_queries / n * 1.001, "queries of a connection")
