@@ -6,6 +6,7 @@
 #include "measure/latency.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct json_object;
@@ -24,12 +25,20 @@ const char *result_sweep_unit(const struct json_object *sweep);
 /* Whether it is of a listener (--protocol listen), which receives messages and sends no queries. */
 bool result_is_of_listener(const struct json_object *result);
 
+/* How many instances a merged result is of; 0: it is of one run. */
+size_t result_n_instances(const struct json_object *result);
+
 /* _latency: the figures of a metric; false: none, or they are beyond all bounds.  _each_metric:
  * calls back for every metric that has any. */
 bool result_latency(const struct json_object *result, const char *metric, struct latency *l);
 void result_each_metric(const struct json_object *result,
                         void (*each)(void *arg, const char *name, const struct latency *l),
                         void *arg);
+
+/* Of an instance, an element of "instances" of a merged result: its response times, as above, and
+ * its timeout; 0: unknown. */
+bool result_instance_response(const struct json_object *instance, struct latency *l);
+uint64_t result_instance_timeout_ns(const struct json_object *instance);
 
 /* INVALID if counts do not add up, SUSPECT if otherwise not VALID. */
 enum result_verdict result_verdict(const struct json_object *result);

@@ -120,7 +120,7 @@ static void print_metrics(const struct html_report *r, struct values *v)
               r->out);
 }
 
-/* --- runs: a line for each --- */
+/* --- runs and instances: a line for each --- */
 
 enum { N_RUN_COLUMNS = 8 };
 
@@ -138,38 +138,52 @@ static const struct html_column run_columns[][N_RUN_COLUMNS] = {RUN_COLUMNS("sen
                                                                 RUN_COLUMNS("received", "lost")};
 static const char *const run_counts[][2] = {{"queries.sent", "queries.answered"},
                                             {"push.measured", "push.lost"}};
+static const char *const instance_counts[][2] = {{"sent", "answered"}, {"received", "lost"}};
 
-static void print_run(FILE *out, struct recording *run, bool of_listener)
+/* A run, or an instance of a merged result. */
+struct run_line {
+    const char *name, *verdict;
+    const struct json_object *of; /* has the counts, and when it started */
+    const char *const *counts;    /* the paths of two */
+    struct latency response;
+    bool has_times;
+    uint64_t timeout_ns;
+};
+
+static void print_run(FILE *out, const struct run_line *run)
 {
-    const uint64_t timeout_ns = result_timeout_of_ns(run->result, "response");
     char texts[5][FIGURE_TEXT_BYTES];
-    const char *cells[N_RUN_COLUMNS] = {
-        run->name, result_string(run->result, "started"),
-        figure_count(texts[0], run->result, run_counts[of_listener][0]),
-        figure_count(texts[1], run->result, run_counts[of_listener][1])};
-    struct latency l;
+    const char *cells[N_RUN_COLUMNS] = {run->name, result_string(run->of, "started"),
+                                        figure_count(texts[0], run->of, run->counts[0]),
+                                        figure_count(texts[1], run->of, run->counts[1])};
 
-    if (recording_latency(run, "response", &l)) {
-        for (int i = 0; i < LATENCY_N_PERCENTILES; i++)
-            if (latency_percentiles[i].den == 2)
-                cells[4] = figure_latency(texts[2], l.percentiles_ns[i], timeout_ns);
-            else if (latency_percentiles[i].den == 100)
-                cells[5] = figure_latency(texts[3], l.percentiles_ns[i], timeout_ns);
-        if (l.count > 0)
-            cells[6] = figure_latency(texts[4], l.max_ns, timeout_ns);
-    }
-    cells[7] = result_verdict_name(result_verdict(run->result));
-    html_table_row(out, run_columns[of_listener], cells, N_RUN_COLUMNS);
+    for (int i = 0; run->has_times && i < LATENCY_N_PERCENTILES; i++)
+        if (latency_percentiles[i].den == 2)
+            cells[4] = figure_latency(texts[2], run->response.percentiles_ns[i], run->timeout_ns);
+        else if (latency_percentiles[i].den == 100)
+            cells[5] = figure_latency(texts[3], run->response.percentiles_ns[i], run->timeout_ns);
+    if (run->has_times && run->response.count > 0)
+        cells[6] = figure_latency(texts[4], run->response.max_ns, run->timeout_ns);
+    cells[7] = run->verdict;
+    html_table_row(out, run_columns[0], cells, N_RUN_COLUMNS);
 }
 
-static void print_runs(const struct html_report *r, const struct recordings *runs,
-                       const char *caption)
+static void print_earlier_runs(const struct html_report *r)
 {
     const bool of_listener = result_is_of_listener(r->result);
 
-    html_table_begin(r->out, caption, run_columns[of_listener], N_RUN_COLUMNS);
-    for (size_t i = 0; i < runs->n; i++)
-        print_run(r->out, &runs->items[i], of_listener);
+    html_table_begin(r->out, "The earlier runs", run_columns[of_listener], N_RUN_COLUMNS);
+    for (size_t i = 0; i < r->earlier->n; i++) {
+        struct recording *earlier = &r->earlier->items[i];
+        struct run_line run = {.name = earlier->name,
+                               .verdict = result_verdict_name(result_verdict(earlier->result)),
+                               .of = earlier->result,
+                               .counts = run_counts[of_listener],
+                               .timeout_ns = result_timeout_of_ns(earlier->result, "response")};
+
+        run.has_times = recording_latency(earlier, "response", &run.response);
+        print_run(r->out, &run);
+    }
     html_table_end(r->out);
 }
 
@@ -209,18 +223,33 @@ void html_comparison(const struct html_report *r)
         "<p class=\"soft\">One run shows no trend: \"tcpreport compare\" tests whether two groups "
         "of runs differ.</p>\n",
         r->out);
-    print_runs(r, r->earlier, "The earlier runs");
+    print_earlier_runs(r);
     fputs("</section>\n", r->out);
     free(v.of_runs);
 }
 
 void html_instances(const struct html_report *r)
 {
-    if (r->runs->n < 2)
+    const bool of_listener = result_is_of_listener(r->result);
+    const struct json_object *instance;
+
+    if (result_n_instances(r->result) < 2)
         return;
     fputs("<section>\n<h2>Instances</h2>\n<p>All other figures of this page are those of all "
           "instances together.</p>\n",
           r->out);
-    print_runs(r, r->runs, "The instances");
+    html_table_begin(r->out, "The instances", run_columns[of_listener], N_RUN_COLUMNS);
+    for (size_t i = 0; (instance = result_element(r->result, "instances", i)) != NULL; i++) {
+        struct run_line run = {.name = result_string(instance, "name"),
+                               .verdict = result_string(instance, "verdict"),
+                               .of = instance,
+                               .counts = instance_counts[of_listener],
+                               .timeout_ns = of_listener ? LATENCY_NEVER
+                                                         : result_instance_timeout_ns(instance)};
+
+        run.has_times = result_instance_response(instance, &run.response);
+        print_run(r->out, &run);
+    }
+    html_table_end(r->out);
     fputs("</section>\n", r->out);
 }

@@ -254,13 +254,14 @@ static void print_command(FILE *out, const struct json_object *result)
 
 void html_summary(const struct html_report *r)
 {
+    const size_t n_instances = result_n_instances(r->result);
     const char *target = result_string(r->result, "target");
     const struct json_object *search = result_find(r->result, "search");
     const struct json_object *sweep = result_find(r->result, "sweep");
 
     fputs("<header>\n<h1>", r->out);
-    if (r->runs->n > 1)
-        html_printf(r->out, "%zu instances of tcpclient", r->runs->n);
+    if (n_instances > 1)
+        html_printf(r->out, "%zu instances of tcpclient", n_instances);
     else
         fputs("tcpclient", r->out);
     html_printf(r->out, " to %s", target != NULL ? target : "several targets");

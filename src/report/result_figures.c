@@ -58,6 +58,11 @@ bool result_latency(const struct json_object *result, const char *metric, struct
     return latency_of(result_find(result, path), l);
 }
 
+bool result_instance_response(const struct json_object *instance, struct latency *l)
+{
+    return latency_of(result_find(instance, "response_ns"), l);
+}
+
 void result_each_metric(const struct json_object *result,
                         void (*each)(void *arg, const char *name, const struct latency *l),
                         void *arg)
@@ -118,12 +123,17 @@ const char *result_connections_requested(const struct json_object *result)
     return result_find(result, "on_demand") != NULL ? "on_demand.requested" : "connections.asked";
 }
 
-uint64_t result_timeout_ns(const struct json_object *result)
+static uint64_t timeout_at(const struct json_object *of, const char *path)
 {
     double timeout_s = 0;
 
-    (void)result_double(result, "options.timeout", &timeout_s);
+    (void)result_double(of, path, &timeout_s);
     return (uint64_t)(fmin(fmax(timeout_s, 0), 1e9) * UNITS_NS_PER_S);
+}
+
+uint64_t result_timeout_ns(const struct json_object *result)
+{
+    return timeout_at(result, "options.timeout");
 }
 
 /* Including that of a class: "response:NAME". */
@@ -144,6 +154,11 @@ uint64_t result_timeout_of_ns(const struct json_object *result, const char *metr
                                                                    : LATENCY_NEVER;
 }
 
+uint64_t result_instance_timeout_ns(const struct json_object *instance)
+{
+    return timeout_at(instance, "timeout_s");
+}
+
 const char *result_sweep_unit(const struct json_object *sweep)
 {
     const struct json_object *point;
@@ -159,6 +174,15 @@ const char *result_capacity_unit(const struct json_object *result)
     const char *unit = result_string(result, "search.unit");
 
     return unit != NULL ? unit : result_sweep_unit(result_find(result, "sweep"));
+}
+
+size_t result_n_instances(const struct json_object *result)
+{
+    size_t n = 0;
+
+    while (result_element(result, "instances", n) != NULL)
+        n++;
+    return n;
 }
 
 bool result_is_of_listener(const struct json_object *result)

@@ -117,6 +117,9 @@ static void put_instances(struct json *j, struct recordings *all)
         json_raw(j, "connections", result_text(result, "connections.live_at_end"));
         json_raw(j, "sent", result_text(result, "queries.sent"));
         json_raw(j, "answered", result_text(result, "queries.answered"));
+        json_raw(j, "received", result_text(result, "push.measured"));
+        json_raw(j, "lost", result_text(result, "push.lost"));
+        json_raw(j, "timeout_s", result_text(result, "options.timeout"));
         if (recording_latency(&all->items[i], "response", &l))
             latency_report_json(j, "response_ns", &l);
         json_string(j, "verdict", result_verdict_name(result_verdict(result)));

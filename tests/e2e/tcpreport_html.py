@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tcpreport html: a page that needs nothing else and has every figure of the result."""
 
+import functools
 import shlex
 
 from html_page import *
@@ -133,6 +134,30 @@ def test_page_of_runs_that_are_no_instances_says_so():
     add(seed=2, options={**instance["options"], "rate": 7}, measured_from="2026-01-31T23:59:59.123Z")
     for text in ("have the same seed", "different settings: rate ", "did not overlap in time: their rates do not add up"):
         check(text in head(), f"{text}: {head()}")
+
+
+def test_page_of_a_merged_file_has_a_line_for_each_instance():
+    """As that of the files themselves."""
+    push = {"measured": 1474, "before": 83, "after": 466, "lost": 12, "duplicate": 0, "damaged": 0, "unfinished_connections": 0}
+    silent = {"count": 10, "over": 20, "min": 1, "max": 5, "mean": 3, "stddev": 1, "p50": "beyond", "p99": "beyond"}
+    runs = [copy_of_run("a.json", options={"timeout": 2}, latency_ns={"response": silent}, verdict="SUSPECT"),
+            copy_of_run("b.json", options={"timeout": 3}, latency_ns={"response": silent}, started="2026-03-01T10:00:00.000Z")]
+    listeners = [copy_of_run(name, push=push, latency_ns={"response": silent}) for name in ("c.json", "d.json")]
+    for names, head, counts, slow in ((runs, "sent", ("queries.sent", "queries.answered"), (">2.00 s", ">3.00 s")),
+                                      (listeners, "received", ("push.measured", "push.lost"), ("never", "never"))):
+        merged = temp_path("merged.json")
+        report("merge", "--json", merged, *names, code=None)
+        text = page_of(merged)
+        rows = rows_of(text, "The instances")
+        check_equal(rows, rows_of(page_of(*names), "The instances"), "a merged file, and the files")
+        check("2 instances of tcpclient" in Page(text).texts("h1")[0], Page(text).texts("h1"))
+        check_equal(rows["run"][1:3], [head, counts[1].split(".")[1]], "columns")
+        for name, never in zip(names, slow, strict=True):
+            r = read_json(name)
+            n = [f"{functools.reduce(dict.get, path.split('.'), r):,}" for path in counts]
+            check_equal(rows[name.removesuffix(".json")], [r["started"], *n, never, never, "5 ns", r["verdict"]], "an instance")
+        report("merge", "--json", merged, names[0], code=None)
+        check("The instances" not in page_of(merged), "the control: one instance")
 
 
 def test_page_names_the_instances_that_are_in_doubt():
