@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * tcpreport: reads what tcpclient wrote.  Finds the command, parses, runs it. */
+#include "base/large_blocks.h"
 #include "base/log.h"
 #include "base/messages.h"
 #include "base/output.h"
@@ -80,5 +81,6 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* of 'ulimit -f': write(2) fails with EFBIG */
     signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
     messages_take_stderr();
+    large_blocks_map();
     return find_and_run(argc, argv);
 }

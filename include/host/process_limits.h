@@ -33,10 +33,6 @@ uint64_t process_limits_raise_nofile(void);
 /* Under RLIMIT_AS, has all threads share one arena of malloc(3).  Before the first thread. */
 void process_limits_share_malloc(void);
 
-/* Has malloc(3) map each block of 128 KiB or more on its own: only touched pages of a histogram are
- * resident then. */
-void process_limits_map_large_blocks(void);
-
 /* Number of CPUs this process may run on, >= 1; at most the CPU quota of its cgroups, rounded up.
  */
 uint32_t process_limits_cpus(void);

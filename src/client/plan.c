@@ -2,6 +2,7 @@
  * client_plan: see client/plan.h. */
 #include "client/plan.h"
 
+#include "base/large_blocks.h"
 #include "base/log.h"
 #include "client/destinations.h"
 #include "client/opts_classes.h"
@@ -210,7 +211,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     *plan = (struct client_plan){.config.socket.datagrams = opts->transport == CLIENT_UDP};
     process_limits_raise_nofile();
     process_limits_share_malloc();
-    process_limits_map_large_blocks();
+    large_blocks_map();
     host_limits_read(&host);
     if (client_plan_queries(&plan->config, plan->sizes, opts) != 0 ||
         client_sources_read(&plan->sources, &plan->config, opts, &host) != 0 ||

@@ -16,8 +16,6 @@
 
 enum { PORT_LIST_BYTES = 6 << 16 }; /* "65535," for each */
 
-enum { LARGE_BLOCK_BYTES = 128 << 10 }; /* glibc's initial threshold */
-
 struct rlimit process_limits_most_nofile(const struct rlimit *now, uint64_t nr_open)
 {
     const rlim_t most = now->rlim_max < nr_open ? now->rlim_max : (rlim_t)nr_open;
@@ -46,14 +44,6 @@ void process_limits_share_malloc(void)
 
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
         mallopt(M_ARENA_MAX, 1);
-#endif
-}
-
-/* A large block that was freed would raise the threshold, to as much as 32 MiB. */
-void process_limits_map_large_blocks(void)
-{
-#ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
 #endif
 }
 
