@@ -25,17 +25,34 @@
 
 /* --- warnings --- */
 
-static void warn_of_missing(const struct recording *r)
+static void warn_of_missing_results(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].result == NULL)
+            log_error("warning: %s has no result (--json): %s its verdict are unknown",
+                      all->items[i].name,
+                      all->items[i].has_rows ? "its unsent queries and" : "its counts and");
+}
+
+static bool has_times(const struct recording *r)
 {
     const struct metric *response = metrics_find(&r->metrics, "response");
 
-    if (r->result == NULL)
-        log_error("warning: %s has no result (--json): %s its verdict are unknown", r->name,
-                  r->has_rows ? "its unsent queries and" : "its counts and");
-    if (response == NULL || !response->has_counts)
-        log_error("warning: %s has neither a log (--hlog) nor rows (-R): the merged percentiles "
-                  "are unknown",
-                  r->name);
+    return response != NULL && response->has_counts;
+}
+
+static void warn_of_missing_times(const struct recordings *all)
+{
+    const char *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (!has_times(&all->items[i]) && n++ == 0)
+            first = all->items[i].name;
+    if (n > 0)
+        log_error("warning: the merged percentiles are unknown: the log (--hlog) or the rows (-R) "
+                  "of %zu of %zu runs were not given, such as those of %s",
+                  n, all->n, first);
 }
 
 static void warn_of_mismatch(void *context, const char *text)
@@ -46,8 +63,8 @@ static void warn_of_mismatch(void *context, const char *text)
 
 static void warn_of_all(const struct recordings *all)
 {
-    for (size_t i = 0; i < all->n; i++)
-        warn_of_missing(&all->items[i]);
+    warn_of_missing_results(all);
+    warn_of_missing_times(all);
     mismatch_find(all, warn_of_mismatch, NULL);
 }
 

@@ -234,7 +234,10 @@ def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
         check(setting in known, f"the setting {setting}")
         change(names[1], options={setting: "of one of them"})
     check_equal(report("merge", *names, *logs).stderr, "", "settings that may differ")
-    check("has neither a log" in report("merge", *names, logs[0]).stderr, "missing percentiles")
+    for given, missing in ((logs[:1], f"1 of 2 runs were not given, such as those of {directory}/1\n"),
+                           ([], f"2 of 2 runs were not given, such as those of {directory}/0\n")):
+        check_equal(report("merge", *names, *given).stderr, f"tcpreport: warning: the merged percentiles are unknown: the log (--hlog) or "
+                    f"the rows (-R) of {missing}", "missing percentiles")
     check("did not overlap in time" not in report("merge", *names).stderr, "the control")
     change(names[1], verdict="SUSPECT", reasons=["unsent"], seed=7, options={"rate": 600},
            measured_from="2026-01-31T23:59:59.123Z")
