@@ -131,10 +131,24 @@ static void print_what_rows_lack(const struct recording *r)
                units_noun(r->n_answer_rows - r->n_query_rows, "answer", "answers"));
 }
 
+static void print_program(const struct json_object *result)
+{
+    const size_t n_instances = result_n_instances(result);
+    char program[PLAIN_BYTES], version[PLAIN_BYTES];
+
+    plain(program, result_string(result, "program"));
+    plain(version, result_string(result, "version"));
+    if (n_instances > 0)
+        printf("%zu %s of tcpclient, merged by %s %s,", n_instances,
+               units_noun(n_instances, "instance", "instances"), program, version);
+    else
+        printf("%s %s", program, version);
+}
+
 static void print_head(const struct recording *r)
 {
     const char *target = result_string(r->result, "target");
-    char program[PLAIN_BYTES], version[PLAIN_BYTES], to[PLAIN_BYTES], started[PLAIN_BYTES];
+    char to[PLAIN_BYTES], started[PLAIN_BYTES];
 
     plain_print(stdout, r->name, 0);
     fputs(": ", stdout);
@@ -144,9 +158,8 @@ static void print_head(const struct recording *r)
             print_what_rows_lack(r);
         return;
     }
-    printf("%s %s to %s, started %s\n\n", plain(program, result_string(r->result, "program")),
-           plain(version, result_string(r->result, "version")),
-           plain(to, target != NULL ? target : "several targets"),
+    print_program(r->result);
+    printf(" to %s, started %s\n\n", plain(to, target != NULL ? target : "several targets"),
            plain(started, result_string(r->result, "started")));
     print_connections(r->result);
     if (result_is_of_listener(r->result)) {

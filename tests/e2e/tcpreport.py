@@ -87,6 +87,17 @@ def check_that_unlike_is_noticed(directory, known):
     check("p50" in unlike({**known, **averaged}, known), "averaged percentiles")
 
 
+def test_show_says_of_how_many_instances_a_merged_result_is():
+    names = [f"{three_instances()}/{i}.json" for i in range(3)]
+    merged_file = temp_path("all.json")
+    for n, words in ((1, "1 instance"), (3, "3 instances")):
+        report("merge", "--json", merged_file, *names[:n], code=None)
+        r = read_json(merged_file)
+        check_equal(report("show", merged_file).stdout.splitlines()[0],
+                    f"{merged_file[:-len('.json')]}: {words} of tcpclient, merged by tcpreport {r['version']}, to "
+                    f"{r['target'] or 'several targets'}, started {r['started']}", "the first line")
+
+
 def test_show_says_how_far_a_result_holds():
     path = temp_path("holds.json")
     shutil.copy(f"{three_instances()}/0.json", path)
