@@ -40,16 +40,16 @@ static inline void inflight_ids_note_answered(struct inflight_list *list, uint16
         list->newest_answered = position;
 }
 
-/* For a connection that has a set of its ids in use. */
-void inflight_ids_leave_crowd(const struct inflight *t, const struct inflight_list *list,
-                              uint16_t id);
+/* Only for a connection that has a set of its ids in use: removes this one. */
+void inflight_ids_remove_from_set(const struct inflight *t, const struct inflight_list *list,
+                                  uint16_t id);
 
 /* Frees the id. */
 static inline void inflight_ids_release(const struct inflight *t, struct inflight_list *list,
                                         uint16_t id)
 {
-    if (list->crowd != INFLIGHT_NONE)
-        inflight_ids_leave_crowd(t, list, id);
+    if (list->id_set != INFLIGHT_NONE)
+        inflight_ids_remove_from_set(t, list, id);
     list->n_reserved--;
 }
 

@@ -72,9 +72,9 @@ struct inflight_list {
     uint32_t n_reserved : 30; /* ids in use, <= 65,536; without ids: answers owed */
     uint32_t wrapped : 1;     /* every id has been used */
     uint32_t indexed : 1;     /* its waiting and sent queries are in the table; otherwise none is */
-    uint32_t next_position;   /* next id to use, modulo 65,536 */
+    uint32_t next_position;   /* the next id to use is this modulo 65,536 */
     uint32_t newest_answered; /* latest position that was answered */
-    uint32_t crowd;           /* index in inflight.crowds, if many ids are in use */
+    uint32_t id_set;          /* index in inflight.id_sets; INFLIGHT_NONE: it has no set */
 };
 
 struct inflight {
@@ -89,8 +89,8 @@ struct inflight {
     uint32_t n_queued, n_sent; /* n_sent includes waiting ones */
     uint64_t n_expired;        /* answers owed */
     uint64_t reuse_ns;         /* the caller's: reuse expired ids of queries sent so long before */
-    struct id_set **crowds;    /* sets of ids in use, of connections with few free ids */
-    uint32_t n_crowds;
+    struct id_set **id_sets;   /* of ids in use, of connections with many; NULL: free */
+    uint32_t n_id_sets;
 };
 
 static inline struct inflight_query *inflight_at(struct inflight *t, uint32_t slot)

@@ -25,7 +25,7 @@ void inflight_list_init(struct inflight_list *list)
                                    .queued_head = NONE,
                                    .expired_head = NONE,
                                    .newest_answered = UINT32_MAX, /* before position 0 */
-                                   .crowd = NONE};
+                                   .id_set = NONE};
 }
 
 uint32_t inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t connection,

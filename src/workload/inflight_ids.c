@@ -11,8 +11,8 @@
 
 enum { IDS_PER_SLOT = 128 };
 
-/* Number of ids in use from which a set pays off; fewer are skipped one by one. */
-enum { CROWDED = 1024 };
+/* With more ids in use a set of them pays off; up to this many are skipped one by one. */
+enum { MOST_WITHOUT_SET = 1024 };
 
 /* Distance from which positions are no longer compared. */
 #define LONG_AGO (1u << 30)
@@ -105,18 +105,19 @@ void inflight_ids_remove_expired(struct inflight *t, struct inflight_list *list,
 
 /* --- ids in use --- */
 
-static struct id_set *crowd_of(const struct inflight *t, const struct inflight_list *list)
+static struct id_set *id_set_of(const struct inflight *t, const struct inflight_list *list)
 {
-    return list->crowd != NONE ? t->crowds[list->crowd] : NULL;
+    return list->id_set != NONE ? t->id_sets[list->id_set] : NULL;
 }
 
-void inflight_ids_leave_crowd(const struct inflight *t, const struct inflight_list *list,
-                              uint16_t id)
+void inflight_ids_remove_from_set(const struct inflight *t, const struct inflight_list *list,
+                                  uint16_t id)
 {
-    id_set_remove(crowd_of(t, list), id);
+    id_set_remove(id_set_of(t, list), id);
 }
 
-static void fill_crowd(const struct inflight *t, const struct inflight_list *list, struct id_set *s)
+static void fill_id_set(const struct inflight *t, const struct inflight_list *list,
+                        struct id_set *s)
 {
     for (uint32_t i = list->head; i != list->queued_head; i = t->slots[i].conn_next)
         id_set_add(s, t->slots[i].id);
@@ -126,30 +127,30 @@ static void fill_crowd(const struct inflight *t, const struct inflight_list *lis
                 id_set_add(s, (uint16_t)(t->slots[i].id * IDS_PER_SLOT + k));
 }
 
-static uint32_t free_crowd(struct inflight *t)
+static uint32_t unused_id_set(struct inflight *t)
 {
-    struct id_set **crowds;
+    struct id_set **id_sets;
 
-    for (uint32_t i = 0; i < t->n_crowds; i++)
-        if (t->crowds[i] == NULL)
+    for (uint32_t i = 0; i < t->n_id_sets; i++)
+        if (t->id_sets[i] == NULL)
             return i;
-    crowds = realloc(t->crowds, (t->n_crowds + 1) * sizeof(struct id_set *));
-    if (crowds == NULL)
+    id_sets = realloc(t->id_sets, (t->n_id_sets + 1) * sizeof(struct id_set *));
+    if (id_sets == NULL)
         return NONE;
-    t->crowds = crowds;
-    crowds[t->n_crowds] = NULL;
-    return t->n_crowds++;
+    t->id_sets = id_sets;
+    id_sets[t->n_id_sets] = NULL;
+    return t->n_id_sets++;
 }
 
 /* Without memory for a set, the ids in use are skipped one by one. */
-static void make_crowd(struct inflight *t, struct inflight_list *list)
+static void make_id_set(struct inflight *t, struct inflight_list *list)
 {
-    const uint32_t i = free_crowd(t);
+    const uint32_t i = unused_id_set(t);
 
-    if (i == NONE || (t->crowds[i] = calloc(1, sizeof **t->crowds)) == NULL)
+    if (i == NONE || (t->id_sets[i] = calloc(1, sizeof **t->id_sets)) == NULL)
         return;
-    fill_crowd(t, list, t->crowds[i]);
-    list->crowd = i;
+    fill_id_set(t, list, t->id_sets[i]);
+    list->id_set = i;
 }
 
 /* Ids are used in turn, so unless one in flight has been passed over, the first of the list is the
@@ -170,10 +171,10 @@ static void pass_over_used(struct inflight *t, struct inflight_list *list, uint3
 
     if (!list->wrapped || list->n_reserved == 0)
         return;
-    if (list->crowd == NONE && list->n_reserved > CROWDED)
-        make_crowd(t, list);
-    if (list->crowd != NONE)
-        list->next_position += (uint16_t)(id_set_next_free(crowd_of(t, list), next) - next);
+    if (list->id_set == NONE && list->n_reserved > MOST_WITHOUT_SET)
+        make_id_set(t, list);
+    if (list->id_set != NONE)
+        list->next_position += (uint16_t)(id_set_next_free(id_set_of(t, list), next) - next);
     else
         while (is_in_use(t, list, connection, (uint16_t)list->next_position))
             list->next_position++;
@@ -263,8 +264,8 @@ int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *rec
         if (list->indexed)
             inflight_slots_enter(t, slot);
         list->n_reserved++;
-        if (list->crowd != NONE)
-            id_set_add(crowd_of(t, list), t->slots[slot].id);
+        if (list->id_set != NONE)
+            id_set_add(id_set_of(t, list), t->slots[slot].id);
     }
     return 0;
 }
@@ -283,15 +284,15 @@ void inflight_ids_forget(struct inflight *t, struct inflight_list *list)
             (unsigned)(__builtin_popcountll(q->expired[0]) + __builtin_popcountll(q->expired[1]));
         end_expired(t, list, list->expired_head);
     }
-    if (list->crowd != NONE) {
-        free(t->crowds[list->crowd]);
-        t->crowds[list->crowd] = NULL;
+    if (list->id_set != NONE) {
+        free(t->id_sets[list->id_set]);
+        t->id_sets[list->id_set] = NULL;
     }
 }
 
 void inflight_ids_free(struct inflight *t)
 {
-    for (uint32_t i = 0; i < t->n_crowds; i++)
-        free(t->crowds[i]);
-    free(t->crowds);
+    for (uint32_t i = 0; i < t->n_id_sets; i++)
+        free(t->id_sets[i]);
+    free(t->id_sets);
 }
