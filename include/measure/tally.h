@@ -91,7 +91,7 @@ struct tally {
     } connections;
     struct tally_queries queries[TALLY_N_CLASSES];
     struct {
-        tally_count by_code[QUERY_N_CODES]; /* query_stream.says: [0] nothing, [1 + RCODE] */
+        tally_count by_code[QUERY_N_CODES]; /* query_stream.status: [0] none, [1 + RCODE] */
         tally_count truncated;
     } answers;                                               /* to measured queries */
     tally_count errors[OUTCOME_N_PHASES][OUTCOME_N_REASONS]; /* why measured queries failed */

@@ -45,12 +45,12 @@ struct query_stream {
     uint16_t offset;  /* bytes received so far; DNS: up to the flags */
     uint16_t missing; /* DNS: bytes of the announced length still missing */
     uint16_t id;      /* DNS: known from offset 4 on */
-    uint8_t says;     /* after QUERY_REPLY: status of the answer */
+    uint8_t status;   /* of the answer, see below; valid after QUERY_REPLY */
 };
 
-/* stream->says: 0: nothing (not DNS, or a query: QR is not set); otherwise 1 + RCODE (4 bits) and
+/* stream->status: 0: none (not DNS, or a query: QR is not set); otherwise 1 + RCODE (4 bits) and
  * whether the answer is truncated (TC). */
-enum { QUERY_SAYS_CODE = 0x1f, QUERY_SAYS_TRUNCATED = 0x20, QUERY_N_CODES = 17 };
+enum { QUERY_STATUS_CODE = 0x1f, QUERY_STATUS_TRUNCATED = 0x20, QUERY_N_CODES = 17 };
 
 enum query_event {
     QUERY_MORE,     /* all input consumed, no complete answer in it */
@@ -98,8 +98,8 @@ size_t query_at(const struct query *q, size_t index);
 void query_encode(const struct query *q, size_t at, uint16_t id, uint8_t *out);
 
 /* Consumes input up to the end of the next answer.  After QUERY_REPLY, stream->id is the answer's
- * id (if has_id) and stream->says is valid.  After QUERY_MALFORMED neither stream nor input may be
- * used again. */
+ * id (if has_id) and stream->status is valid.  After QUERY_MALFORMED neither stream nor input may
+ * be used again. */
 static inline enum query_event query_next(const struct query *q, struct query_stream *stream,
                                           struct query_input *in)
 {

@@ -120,11 +120,12 @@ static int init(struct query *q, const struct query_ask *ask, char *error)
 
 /* --- answers --- */
 
-static uint8_t what_it_says(uint8_t flags_high, uint8_t flags_low)
+static uint8_t status_of(uint8_t flags_high, uint8_t flags_low)
 {
     if ((flags_high & FLAG_QR) == 0)
         return 0;
-    return (uint8_t)((1 + (flags_low & RCODE)) | (flags_high & FLAG_TC ? QUERY_SAYS_TRUNCATED : 0));
+    return (uint8_t)((1 + (flags_low & RCODE)) |
+                     (flags_high & FLAG_TC ? QUERY_STATUS_TRUNCATED : 0));
 }
 
 /* What follows the length prefix of an answer of this length. */
@@ -152,10 +153,10 @@ static enum query_event take_byte(struct query_stream *stream, uint8_t byte)
         stream->id = (uint16_t)(stream->id | byte);
         return QUERY_MORE;
     case 4:
-        stream->says = byte;
+        stream->status = byte;
         return QUERY_MORE;
     default:
-        stream->says = what_it_says(stream->says, byte);
+        stream->status = status_of(stream->status, byte);
         return QUERY_MORE;
     }
 }
@@ -172,7 +173,7 @@ static enum query_event take_head(struct query_stream *stream, struct query_inpu
         return take_byte(stream, *head);
     stream->offset = HEAD_BYTES;
     stream->id = (uint16_t)(head[2] << 8 | head[3]);
-    stream->says = what_it_says(head[4], head[5]);
+    stream->status = status_of(head[4], head[5]);
     return take_length(stream, (unsigned)(head[0] << 8 | head[1]));
 }
 

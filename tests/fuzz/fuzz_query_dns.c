@@ -11,7 +11,7 @@ enum { MOST_ANSWERS = 4096 };
 
 struct found {
     uint16_t ids[MOST_ANSWERS];
-    uint8_t says[MOST_ANSWERS];
+    uint8_t status[MOST_ANSWERS];
     int n;
     int malformed;
 };
@@ -32,8 +32,8 @@ static void parse(const struct query *q, const uint8_t *data, size_t n_bytes, si
         REQUIRE(copy != NULL);
         memcpy(copy, data + at, n);
         while ((event = query_next(q, &stream, &in)) == QUERY_REPLY && found->n < MOST_ANSWERS) {
-            REQUIRE((stream.says & QUERY_SAYS_CODE) < QUERY_N_CODES);
-            found->says[found->n] = stream.says;
+            REQUIRE((stream.status & QUERY_STATUS_CODE) < QUERY_N_CODES);
+            found->status[found->n] = stream.status;
             found->ids[found->n++] = stream.id;
         }
         REQUIRE(event != QUERY_MORE || in.n_bytes == 0);
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     if (whole.n < MOST_ANSWERS) {
         REQUIRE(whole.n == cut.n && whole.malformed == cut.malformed);
         REQUIRE(memcmp(whole.ids, cut.ids, sizeof whole.ids) == 0);
-        REQUIRE(memcmp(whole.says, cut.says, sizeof whole.says) == 0);
+        REQUIRE(memcmp(whole.status, cut.status, sizeof whole.status) == 0);
     }
     query_free(&q);
     return 0;

@@ -49,15 +49,15 @@ static void measure_class(struct client_answers *a, const struct inflight_query 
     hist_record(&times->service, received_ns - q->sent_ns);
 }
 
-static void measure(struct client_answers *a, const struct inflight_query *q, uint8_t says,
+static void measure(struct client_answers *a, const struct inflight_query *q, uint8_t status,
                     uint64_t received_ns)
 {
     struct client_figures *f = a->figures;
     struct hist *metrics = f->metrics;
     const uint64_t arrived_ns = a->transport->arrived_ns;
 
-    tally_add(&f->tally.answers.by_code[says & QUERY_SAYS_CODE], 1);
-    if (says & QUERY_SAYS_TRUNCATED)
+    tally_add(&f->tally.answers.by_code[status & QUERY_STATUS_CODE], 1);
+    if (status & QUERY_STATUS_TRUNCATED)
         tally_add(&f->tally.answers.truncated, 1);
     tally_sub(&f->in_flight, 1);
     hist_record(&metrics[CLIENT_RESPONSE], received_ns - q->intended_ns);
@@ -80,7 +80,7 @@ static void credit(struct client_answers *a, struct client_conn *c, uint32_t slo
 
     client_query_count(qs, q, TALLY_OF(answered));
     if (client_query_is_measured(q))
-        measure(a, q, c->stream.says, received_ns);
+        measure(a, q, c->stream.status, received_ns);
     if ((q->tag & CLIENT_QUERY_CLASS) == TALLY_PROBE)
         client_conn_opening_took(c, received_ns - q->sent_ns);
     else

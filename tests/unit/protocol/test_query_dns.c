@@ -227,7 +227,7 @@ static void answer_has_at_least_a_header_and_at_most_65535_bytes(void **state)
 }
 
 /* Returns what an answer with these flags says, read in pieces of this many bytes. */
-static uint8_t says(uint8_t high, uint8_t low, size_t piece)
+static uint8_t status_of(uint8_t high, uint8_t low, size_t piece)
 {
     const uint8_t bytes[2 + 12] = {0, 12, 0, 7, high, low};
     struct query_stream stream = {0};
@@ -242,7 +242,7 @@ static uint8_t says(uint8_t high, uint8_t low, size_t piece)
     }
     assert_int_equal(event, QUERY_REPLY);
     query_free(&q);
-    return stream.says;
+    return stream.status;
 }
 
 static void answer_says_its_code_and_whether_it_is_truncated(void **state)
@@ -250,12 +250,12 @@ static void answer_says_its_code_and_whether_it_is_truncated(void **state)
     (void)state;
     for (size_t piece = 1; piece <= 14; piece++) {
         for (uint8_t rcode = 0; rcode < 16; rcode++) {
-            assert_int_equal(says(0x80, rcode, piece), 1 + rcode);
-            assert_int_equal(says(0xfd, 0xf0 | rcode, piece), 1 + rcode); /* all but TC */
-            assert_int_equal(says(0x82, rcode, piece), (1 + rcode) | QUERY_SAYS_TRUNCATED);
+            assert_int_equal(status_of(0x80, rcode, piece), 1 + rcode);
+            assert_int_equal(status_of(0xfd, 0xf0 | rcode, piece), 1 + rcode); /* all but TC */
+            assert_int_equal(status_of(0x82, rcode, piece), (1 + rcode) | QUERY_STATUS_TRUNCATED);
         }
-        assert_int_equal(says(0x01, 0, piece), 0); /* an echoed query */
-        assert_int_equal(says(0x7f, 0xff, piece), 0);
+        assert_int_equal(status_of(0x01, 0, piece), 0); /* an echoed query */
+        assert_int_equal(status_of(0x7f, 0xff, piece), 0);
     }
 }
 
