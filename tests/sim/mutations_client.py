@@ -155,8 +155,8 @@ MUTATIONS = {
     ),
     "replacements_starve_the_others": (
         "src/client/worker/connect.c",
-        "return cc->again.n > 0 && !(cc->was_again && has_fresh(cc));",
-        "return cc->again.n > 0;",
+        "return cc->reopen.n > 0 && !(cc->was_reopened && has_fresh(cc));",
+        "return cc->reopen.n > 0;",
     ),
     "held_and_never_released": (
         "src/client/worker/connect.c",

@@ -37,10 +37,10 @@ struct client_connect {
     uint64_t due_ns;        /* when the connection being opened was due; 0: not on schedule */
     uint64_t full_until_ns; /* with connect_arrival: last time that the window was full */
     struct event due_event;
-    struct alarm alarm;         /* with connect_arrival: replaces due_event */
-    bool awaits_arrival;        /* the alarm is set */
-    struct client_reopen again; /* without room unless slots are kept */
-    bool was_again;             /* the last connection opened was a reopened one */
+    struct alarm alarm;          /* with connect_arrival: replaces due_event */
+    bool awaits_arrival;         /* the alarm is set */
+    struct client_reopen reopen; /* without room unless slots are kept */
+    bool was_reopened;           /* the last connection opened was a reopened one */
     uint32_t n_in_window;
     bool opening;   /* client_connect_more() is running: no event is needed to continue */
     bool idle;      /* nothing to open: the rate accumulates no credit */
@@ -79,11 +79,12 @@ void client_connect_beyond_first_window(struct client_connect *cc);
  * wanted again, an event opens it. */
 void client_connect_freed(struct client_connect *cc);
 
-/* Schedules a new connection for the slot of an ended one.  An event opens it later. */
-void client_connect_again(struct client_connect *cc, uint32_t slot);
+/* Schedules a connection for a free slot: another one, or on demand the first.  An event opens it
+ * later.  No effect after client_connect_stop(). */
+void client_connect_reopen(struct client_connect *cc, uint32_t slot);
 
-/* Cancels client_connect_again() for the slot. */
-void client_connect_not_again(struct client_connect *cc, uint32_t slot);
+/* Cancels client_connect_reopen() for the slot. */
+void client_connect_cancel_reopen(struct client_connect *cc, uint32_t slot);
 
 /* Opens connections as window and rate allow and sends their proofs.  Some may have ended when this
  * returns: call it from the event loop, never from a callback of a connection or a query. */
@@ -93,10 +94,10 @@ void client_connect_more(struct client_connect *cc);
  * ended when this returns. */
 void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns);
 
-/* Goes on opening a connection that waits because many source tuples were refused. */
-void client_connect_search(struct client_connect *cc, struct client_conn *c);
+/* Tries again to open a connection that waits because many source tuples were refused. */
+void client_connect_try(struct client_connect *cc, struct client_conn *c);
 
 /* Stops connecting.  Connections being opened continue. */
-void client_connect_begin_no_more(struct client_connect *cc);
+void client_connect_stop(struct client_connect *cc);
 
 #endif

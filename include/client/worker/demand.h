@@ -53,7 +53,7 @@ void client_demand_answers(struct client_demand *d, struct client_conn *c, const
 void client_demand_ended(struct client_demand *d, struct client_conn *c, struct outcome outcome);
 
 /* The slot of an ended connection is free: requests another one if queries wait. */
-void client_demand_free_again(struct client_demand *d, const struct client_conn *c);
+void client_demand_slot_freed(struct client_demand *d, const struct client_conn *c);
 
 /* Opens no more connections: the queries that wait are cancelled. */
 void client_demand_stop(struct client_demand *d);

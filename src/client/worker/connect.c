@@ -79,7 +79,7 @@ static bool has_fresh(const struct client_connect *cc)
 
 static bool has_more(const struct client_connect *cc)
 {
-    return cc->again.n > 0 || has_fresh(cc);
+    return cc->reopen.n > 0 || has_fresh(cc);
 }
 
 /* Returns whether a connection may be opened now.  If not, sets a timer to try again. */
@@ -102,9 +102,9 @@ static bool reserve_one(struct client_connect *cc)
 
 /* Whether the next one is a replacement.  Replacements and slots never tried take turns: otherwise
  * connections that fail again and again could starve the others. */
-static bool is_again(const struct client_connect *cc)
+static bool is_next_reopened(const struct client_connect *cc)
 {
-    return cc->again.n > 0 && !(cc->was_again && has_fresh(cc));
+    return cc->reopen.n > 0 && !(cc->was_reopened && has_fresh(cc));
 }
 
 static bool follows_schedule(const struct client_connect *cc)
@@ -117,9 +117,9 @@ static bool follows_requests(const struct client_connect *cc)
     return cc->transport->config->targets != NULL && !follows_schedule(cc);
 }
 
-static struct client_conn *take_again(struct client_connect *cc)
+static struct client_conn *take_reopened(struct client_connect *cc)
 {
-    return &cc->transport->conns[client_reopen_take(&cc->again)];
+    return &cc->transport->conns[client_reopen_take(&cc->reopen)];
 }
 
 static struct client_conn *take_fresh(struct client_connect *cc)
@@ -138,11 +138,11 @@ static struct client_conn *take_fresh(struct client_connect *cc)
 /* Takes the next slot.  Its connection is NEW or ENDED. */
 static struct client_conn *take_next(struct client_connect *cc)
 {
-    cc->was_again = is_again(cc);
-    return cc->was_again ? take_again(cc) : take_fresh(cc);
+    cc->was_reopened = is_next_reopened(cc);
+    return cc->was_reopened ? take_reopened(cc) : take_fresh(cc);
 }
 
-void client_connect_search(struct client_connect *cc, struct client_conn *c)
+void client_connect_try(struct client_connect *cc, struct client_conn *c)
 {
     static const struct timeval at_once;
     uint64_t tuple;
@@ -171,7 +171,7 @@ void client_connect_open(struct client_connect *cc, struct client_conn *c, uint6
         tally_add(&t->figures->tally.connections.reopened, 1);
     else if (t->config->on_demand)
         tally_add(&t->figures->n_requested, 1);
-    client_connect_search(cc, c);
+    client_connect_try(cc, c);
 }
 
 /* Whether a timer will call client_connect_more(). */
@@ -295,13 +295,13 @@ void client_connect_next(const struct client_connect *cc, struct pacer *pacer)
 int client_connect_init(struct client_connect *cc)
 {
     const struct client_transport *t = cc->transport;
-    const bool again = client_slots_are_kept(cc->slots);
+    const bool reuses = client_slots_are_kept(cc->slots);
     const uint32_t window =
         pacer_connections_of(t->config->connect_window, t->config->n_workers, t->worker);
 
-    if (again && client_reopen_init(&cc->again, t->n_conns) != 0)
+    if (reuses && client_reopen_init(&cc->reopen, t->n_conns) != 0)
         return -1;
-    client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, again);
+    client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, reuses);
     t->figures->connect_window = window > 0 ? window : 1;
     cc->unlimited = client_config_opens_all(t->config);
     if (arrives(cc) &&
@@ -315,7 +315,7 @@ int client_connect_init(struct client_connect *cc)
 void client_connect_free(struct client_connect *cc)
 {
     alarm_free(&cc->alarm);
-    client_reopen_free(&cc->again);
+    client_reopen_free(&cc->reopen);
     client_tuples_free(&cc->tuples);
 }
 
@@ -327,7 +327,7 @@ void client_connect_start(struct client_connect *cc, uint64_t start_ns)
     client_connect_more(cc);
 }
 
-void client_connect_begin_no_more(struct client_connect *cc)
+void client_connect_stop(struct client_connect *cc)
 {
     cc->stopped = true;
     event_del(&cc->due_event);
@@ -372,15 +372,15 @@ void client_connect_freed(struct client_connect *cc)
         want_more(cc);
 }
 
-void client_connect_again(struct client_connect *cc, uint32_t slot)
+void client_connect_reopen(struct client_connect *cc, uint32_t slot)
 {
     if (cc->stopped)
         return;
-    client_reopen_add(&cc->again, slot);
+    client_reopen_add(&cc->reopen, slot);
     want_more(cc);
 }
 
-void client_connect_not_again(struct client_connect *cc, uint32_t slot)
+void client_connect_cancel_reopen(struct client_connect *cc, uint32_t slot)
 {
-    client_reopen_remove(&cc->again, slot);
+    client_reopen_remove(&cc->reopen, slot);
 }

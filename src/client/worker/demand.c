@@ -50,7 +50,7 @@ static void request(struct client_demand *d, uint32_t slot)
     if (d->connect->stopped)
         return;
     tally_add(&counts(d)->requested, 1);
-    client_connect_again(d->connect, slot);
+    client_connect_reopen(d->connect, slot);
 }
 
 static uint32_t queue_on_open(struct client_demand *d, struct client_conn *c, uint64_t intended_ns,
@@ -189,7 +189,7 @@ void client_demand_ended(struct client_demand *d, struct client_conn *c, struct 
     client->was_usable = false;
 }
 
-void client_demand_free_again(struct client_demand *d, const struct client_conn *c)
+void client_demand_slot_freed(struct client_demand *d, const struct client_conn *c)
 {
     if (client_of(d, c)->waiting.head != INFLIGHT_NONE)
         request(d, client_conn_slot(c));
@@ -199,7 +199,7 @@ void client_demand_free_again(struct client_demand *d, const struct client_conn 
 
 void client_demand_stop(struct client_demand *d)
 {
-    client_connect_begin_no_more(d->connect);
+    client_connect_stop(d->connect);
     for (uint32_t i = 0; i < d->transport->n_conns; i++)
         client_query_unconnected(d->queries, &d->clients[i].waiting,
                                  (struct outcome){PHASE_RUN, REASON_CANCELLED});
@@ -207,5 +207,5 @@ void client_demand_stop(struct client_demand *d)
 
 void client_demand_count_withdrawn(struct client_demand *d)
 {
-    tally_add(&counts(d)->withdrawn, d->connect->again.n);
+    tally_add(&counts(d)->withdrawn, d->connect->reopen.n);
 }

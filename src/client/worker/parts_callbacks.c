@@ -120,7 +120,7 @@ void client_parts_follow_ends(struct client_parts *p)
         client_connect_settled(&p->connect, c);
         client_turnover_ended(&p->turnover, c, outcome);
         if (p->transport.config->on_demand)
-            client_demand_free_again(&p->demand, c);
+            client_demand_slot_freed(&p->demand, c);
         client_arrive_ended(&p->arrive, c);
     }
 }
@@ -138,7 +138,7 @@ static void on_waited(void *owner, struct client_conn *c)
     struct client_parts *p = owner;
 
     if (c->state == CLIENT_CONN_CONNECTING) {
-        client_connect_search(&p->connect, c);
+        client_connect_try(&p->connect, c);
         client_send_all(&p->send);
         on_done(owner);
     } else {

@@ -99,7 +99,7 @@ void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
     }
     slot->ended_ns = clock_now_ns();
     if (outcome.phase == PHASE_RUN && outcome.reason == REASON_FINISHED) {
-        client_connect_again(to->connect, i);
+        client_connect_reopen(to->connect, i);
     } else if (to->transport->config->reconnect) {
         client_slots_fail(to->slots, i, slot->ended_ns);
         begin_after_wait(to, c, slot->n_failures);
@@ -108,7 +108,7 @@ void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
 
 void client_turnover_waited(struct client_turnover *to, struct client_conn *c)
 {
-    client_connect_again(to->connect, client_conn_slot(c));
+    client_connect_reopen(to->connect, client_conn_slot(c));
 }
 
 void client_turnover_give(struct client_turnover *to, struct client_conn *c)
@@ -143,7 +143,7 @@ static void retire(struct client_turnover *to, uint32_t slot)
         break;
     case CLIENT_CONN_ENDED:
         client_wait_stop(c);
-        client_connect_not_again(to->connect, slot);
+        client_connect_cancel_reopen(to->connect, slot);
         break;
     case CLIENT_CONN_NEW:
     case CLIENT_CONN_FINISHING:
@@ -239,7 +239,7 @@ void client_turnover_stop(struct client_turnover *to)
 
     if (to->connect->stopped)
         return;
-    client_connect_begin_no_more(to->connect);
+    client_connect_stop(to->connect);
     event_del(&to->tick_event);
     event_del(&to->step_event);
     for (uint32_t i = 0; client_slots_are_kept(to->slots) && i < t->n_conns; i++)
