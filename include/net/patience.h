@@ -21,11 +21,11 @@ struct patience patience_of(int wait_ms);
 
 /* Call it before each call on fd: sets how long that one may wait.  Returns whether there is time
  * left; if not, sets errno to ETIMEDOUT. */
-bool patience_lasts(struct patience *p, int fd);
+bool patience_arm(struct patience *p, int fd);
 
-/* After a call that failed: whether to ask patience_lasts() and call again, since it waited for as
- * long as it might, or a signal interrupted it. */
-bool patience_is_unfinished(void);
+/* After a call that failed: returns whether to call patience_arm() and try again, because the call
+ * waited for as long as it could, or a signal interrupted it. */
+bool patience_may_retry(void);
 
 /* Opens a stream socket and connects it.  Returns a descriptor, or -1 with errno set. */
 int patience_connect(struct patience *p, const struct sockaddr *to, socklen_t length);

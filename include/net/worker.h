@@ -92,10 +92,10 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 #define WORKER_MOST_PUT_OFF_S 1
 
 /* For a timer whose work depends on what the sockets hold, which this thread may be late to read.
- * Call it from the callback that the timer and `idle`, an event of WORKER_PRIORITY_IDLE, share.
- * Returns false, and has the callback called again once no socket is ready, or after
- * WORKER_MOST_PUT_OFF_S; then returns true. */
-bool worker_has_read(struct event *timer, struct event *idle);
+ * Call it from the callback that the timer and `idle`, an event of WORKER_PRIORITY_IDLE, share. The
+ * first call returns false, and has the callback called again once no socket is ready, or after
+ * WORKER_MOST_PUT_OFF_S; the second call returns true. */
+bool worker_await_reads(struct event *timer, struct event *idle);
 
 /* Adds the event of a socket; the timeout may be NULL.  Returns 0, or ENOSPC where epoll_ctl(2)
  * fails because of fs.epoll.max_user_watches, or ENOMEM. */

@@ -36,10 +36,10 @@ static int send_all(int fd, struct patience *p, const char *text, size_t n)
     while (n > 0) {
         ssize_t n_sent;
 
-        if (!patience_lasts(p, fd))
+        if (!patience_arm(p, fd))
             return -1;
         n_sent = send(fd, text, n, MSG_NOSIGNAL);
-        if (n_sent < 0 && !patience_is_unfinished())
+        if (n_sent < 0 && !patience_may_retry())
             return -1;
         text += n_sent > 0 ? n_sent : 0;
         n -= n_sent > 0 ? (size_t)n_sent : 0;
@@ -54,10 +54,10 @@ static int receive_all(int fd, struct patience *p, char *text, size_t n_bytes)
     ssize_t n_got;
 
     do {
-        if (!patience_lasts(p, fd))
+        if (!patience_arm(p, fd))
             return -1;
         n_got = recv(fd, text + n, n_bytes - 1 - n, 0);
-        if (n_got < 0 && !patience_is_unfinished())
+        if (n_got < 0 && !patience_may_retry())
             return -1;
         n += n_got > 0 ? (size_t)n_got : 0;
         if (n == n_bytes - 1) {

@@ -24,7 +24,7 @@ struct patience patience_of(int wait_ms)
 }
 
 /* A call never waits to the end, since it would not notice a signal that came before it. */
-bool patience_lasts(struct patience *p, int fd)
+bool patience_arm(struct patience *p, int fd)
 {
     const uint64_t now_ns = clock_now_ns();
     struct timeval wait;
@@ -45,7 +45,7 @@ bool patience_lasts(struct patience *p, int fd)
 }
 
 /* With a timeout a call is not restarted after a signal: signal(7). */
-bool patience_is_unfinished(void)
+bool patience_may_retry(void)
 {
     return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS || errno == EALREADY;
 }
@@ -55,10 +55,10 @@ bool patience_is_unfinished(void)
 static int connect_patiently(struct patience *p, int fd, const struct sockaddr *to,
                              socklen_t length)
 {
-    while (patience_lasts(p, fd)) {
+    while (patience_arm(p, fd)) {
         if (connect(fd, to, length) == 0)
             return 0;
-        if (!patience_is_unfinished())
+        if (!patience_may_retry())
             return -1;
     }
     return -1;

@@ -249,7 +249,7 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)
     worker_add_timer(timer, &wait);
 }
 
-bool worker_has_read(struct event *timer, struct event *idle)
+bool worker_await_reads(struct event *timer, struct event *idle)
 {
     static const struct timeval most = {.tv_sec = WORKER_MOST_PUT_OFF_S};
     const bool is_put_off =

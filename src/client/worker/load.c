@@ -302,7 +302,7 @@ static void on_drain_end(evutil_socket_t fd, short what, void *arg)
         worker_add_timer_at(&l->drain_event, l->drain_end_ns, now_ns);
         return;
     }
-    if (!worker_has_read(&l->drain_event, &l->read_event)) {
+    if (!worker_await_reads(&l->drain_event, &l->read_event)) {
         l->drain_end_ns = now_ns;
         return;
     }

@@ -222,7 +222,7 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (qs->is_expiring || worker_has_read(&qs->expiry_event, &qs->read_event))
+    if (qs->is_expiring || worker_await_reads(&qs->expiry_event, &qs->read_event))
         qs->is_expiring =
             expire_oldest(qs, qs->overdue_ns, closes ? MOST_CLOSED_PER_CALL : UINT32_MAX);
     else

@@ -359,7 +359,7 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
         leave_all(s);
         return;
     }
-    if (!worker_has_read(&s->next_event, &s->read_event))
+    if (!worker_await_reads(&s->next_event, &s->read_event))
         return;
     tally_add(&s->transport->figures->tally.push.unfinished, s->n_leaving);
     client_stage_enter(s->stages, CLIENT_DRAINED);
