@@ -7,9 +7,9 @@
 #include "client/run.h"
 #include "descriptor.h"
 #include "fiber.h"
-#include "lead.h"
 #include "ledger.h"
 #include "ledger_tls.h"
+#include "main_thread.h"
 #include "memory.h"
 #include "peer.h"
 #include "peer_header.h"
@@ -50,12 +50,12 @@ void drive_expect(const struct client_config *c, struct drive_result *result)
     peer_header_begin(c);
     ledger_begin(c);
     ledger_tls_begin(c->connect_timeout_ns);
-    lead_begin(c, result);
+    main_thread_begin(c, result);
 }
 
 void drive_end(struct drive_result *result)
 {
-    lead_end();
+    main_thread_end();
     LAW(descriptor_n_open() == 0, "%u descriptors are left", descriptor_n_open());
     LAW(tls_claims.n_live == 0, "%" PRId64 " TLS connections are left", tls_claims.n_live);
     result->most_bytes = memory_most_bytes();
@@ -95,7 +95,7 @@ void drive(const struct scenario *s, struct drive_result *result)
     setup_make(&config, s);
     drive_expect(&config, result);
     gate.at_epoch_ns = WORLD_EPOCH_NS + world.now_ns + s->gate_us * 1000;
-    lead_expect_begin(s->gate_us > 0 ? world.now_ns + s->gate_us * 1000 : 0);
+    main_thread_expect_begin(s->gate_us > 0 ? world.now_ns + s->gate_us * 1000 : 0);
     r = calloc(1, sizeof *r);
     LAW(r != NULL, "no memory");
     result->started = client_run(&config, &settings, r) == 0;

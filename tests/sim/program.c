@@ -80,7 +80,7 @@ int drive_program(const struct scenario *of_world, int argc, char **argv)
     double run_s;
     int code;
 
-    world.says = true;
+    world.prints_messages = true;
     memory_prepare();
     tls_setup_prepare();
     session.command = argv;

@@ -21,7 +21,7 @@ void trial_limit_time(void)
     setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-bool trial_fails(const struct scenario *s, bool says)
+bool trial_fails(const struct scenario *s, bool prints_messages)
 {
     struct drive_result result;
     int status;
@@ -31,7 +31,7 @@ bool trial_fails(const struct scenario *s, bool says)
     fflush(stderr);
     child = fork();
     if (child == 0) {
-        if (!says)
+        if (!prints_messages)
             dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR);
         trial_limit_time();
         drive(s, &result);

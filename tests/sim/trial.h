@@ -11,9 +11,9 @@
 /* Gives this process one minute of CPU time from now on: a run that takes longer hangs. */
 void trial_limit_time(void);
 
-/* Whether the run violates a law, crashes or takes longer than a minute of CPU time.  `says`: what
- * it writes to stderr is shown. */
-bool trial_fails(const struct scenario *s, bool says);
+/* Whether the run violates a law, crashes or takes longer than a minute of CPU time.
+ * prints_messages: shows what it writes to stderr. */
+bool trial_fails(const struct scenario *s, bool prints_messages);
 
 /* Moves field after field of a scenario that fails as far towards its simplest value as it still
  * fails. */

@@ -31,10 +31,12 @@ static uint64_t next_order;
 
 void world_begin(const struct scenario *s)
 {
-    const bool prints_trace = world.prints_trace, says = world.says;
+    const bool prints_trace = world.prints_trace, prints_messages = world.prints_messages;
 
-    world = (struct world){
-        .scenario = *s, .now_ns = BEGIN_NS, .prints_trace = prints_trace, .says = says};
+    world = (struct world){.scenario = *s,
+                           .now_ns = BEGIN_NS,
+                           .prints_trace = prints_trace,
+                           .prints_messages = prints_messages};
     rng_seed(&world.dice, s->seed, 1);
     n_events = 0;
     next_order = 0;

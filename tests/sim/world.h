@@ -24,8 +24,8 @@ struct world {
     struct scenario scenario;
     uint64_t now_ns;
     struct rng dice;
-    uint64_t trace;          /* hash of all that has happened */
-    bool prints_trace, says; /* says: what the product logs is shown */
+    uint64_t trace;                     /* hash of all that has happened */
+    bool prints_trace, prints_messages; /* prints_messages: those of the product */
     uint64_t n_calls, n_faults;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * client: one simulated client of tcpserver, and what all of them share.  Private to clients,
- * answers, dealings and progress. */
+ * answers, ledger and progress. */
 #ifndef TCPSCALER_SIM_SERVER_CLIENT_H
 #define TCPSCALER_SIM_SERVER_CLIENT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * dealings: what tcpserver does with the connection of each client - accepts, reads, refuses and
+ * ledger: what tcpserver does with the connection of each client - accepts, reads, refuses and
  * closes it - and whether it may.  Called by the calls and by those parts of the product that are
  * wrapped. */
+#include "ledger.h"
 #include "answers.h"
 #include "client.h"
 #include "clients.h"
@@ -9,7 +10,6 @@
 #include "drive.h"
 #include "fiber.h"
 #include "headers.h"
-#include "ledger.h"
 #include "net/tls.h"
 #include "peer_tls.h"
 #include "server/header.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * lead: see lead.h. */
-#include "lead.h"
+ * main_thread: see main_thread.h. */
+#include "main_thread.h"
 
 #include "base/clock.h"
 #include "client/run_progress.h"
@@ -27,7 +27,7 @@
 /* What the world has for the main thread to do. */
 enum due { STOP, STEP, TICK };
 
-struct lead {
+struct main_thread {
     const struct client_config *config;
     struct drive_result *result;
     struct client_run_state *state; /* client_run()'s; NULL: it has none now */
@@ -37,7 +37,7 @@ struct lead {
     uint64_t gate_ns;     /* when the load is to begin; 0: at any time */
 };
 
-static struct lead lead;
+static struct main_thread main_thread;
 
 /* --- time limits: a worker that misses one has lost a wake-up --- */
 
@@ -51,7 +51,7 @@ static uint64_t slack_ns(void)
 
 static uint64_t connecting_ns(void)
 {
-    const struct client_config *c = lead.config;
+    const struct client_config *c = main_thread.config;
     const uint64_t opening_ns = c->connect_timeout_ns * (c->tls != NULL ? 2 : 1);
     const uint64_t each_ns = opening_ns + c->timeout_ns + 10 * 1000000ull;
     const uint64_t least = c->connect_window / c->n_workers; /* of a worker */
@@ -69,11 +69,11 @@ static uint64_t connecting_ns(void)
 static void on_deadline(uint64_t object, uint64_t arg)
 {
     (void)object, (void)arg;
-    if (lead.state == NULL)
+    if (main_thread.state == NULL)
         return;
-    LAW(world.now_ns < lead.deadline_ns, "the workers are late: stage %d",
-        (int)client_workers_stage(&lead.state->workers));
-    world_at(lead.deadline_ns, on_deadline, 0, 0);
+    LAW(world.now_ns < main_thread.deadline_ns, "the workers are late: stage %d",
+        (int)client_workers_stage(&main_thread.state->workers));
+    world_at(main_thread.deadline_ns, on_deadline, 0, 0);
 }
 
 /* --- real time --- */
@@ -86,8 +86,8 @@ static void end_phase(enum drive_phase phase)
     struct timespec now;
 
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-    lead.result->phases_s[phase] = (double)(now.tv_sec - phase_began.tv_sec) +
-                                   (double)(now.tv_nsec - phase_began.tv_nsec) / 1e9;
+    main_thread.result->phases_s[phase] = (double)(now.tv_sec - phase_began.tv_sec) +
+                                          (double)(now.tv_nsec - phase_began.tv_nsec) / 1e9;
     phase_began = now;
 }
 
@@ -97,11 +97,11 @@ static void end_phase(enum drive_phase phase)
 static void on_due(uint64_t due, uint64_t arg)
 {
     (void)arg;
-    if (lead.state == NULL)
+    if (main_thread.state == NULL)
         return;
-    lead.due |= 1u << due;
-    descriptor_of(lead.config->wake_fd)->count++;
-    readiness_changed(lead.config->wake_fd);
+    main_thread.due |= 1u << due;
+    descriptor_of(main_thread.config->wake_fd)->count++;
+    readiness_changed(main_thread.config->wake_fd);
 }
 
 static void stop(struct client_run_state *r)
@@ -110,7 +110,7 @@ static void stop(struct client_run_state *r)
         return;
     world_trace("stop", 0, 0, 0);
     client_run_interrupt(r);
-    lead.deadline_ns = world.now_ns + slack_ns();
+    main_thread.deadline_ns = world.now_ns + slack_ns();
 }
 
 /* Changes by request, as of the control port. */
@@ -139,7 +139,7 @@ static void step(struct client_run_state *r)
                                        1 + (uint32_t)world_up_to(r->config->n_connections - 1));
         break;
     }
-    if (++lead.n_steps < s->steps)
+    if (++main_thread.n_steps < s->steps)
         world_at(world.now_ns + world_up_to(2 * gap_ns), on_due, STEP, 0);
 }
 
@@ -167,14 +167,14 @@ void __wrap_client_run_prepare_progress(struct client_run_state *r, uint64_t now
 void __wrap_client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
 {
     (void)now_ns;
-    lead.state = r;
+    main_thread.state = r;
 }
 
 void __wrap_client_run_follow_stages(struct client_run_state *r)
 {
-    const unsigned due = lead.due;
+    const unsigned due = main_thread.due;
 
-    lead.due = 0;
+    main_thread.due = 0;
     if (due & 1u << STOP)
         stop(r);
     if (due & 1u << STEP)
@@ -193,10 +193,10 @@ int __wrap_client_workers_start(struct client_workers *workers, const struct cli
         return -1;
     end_phase(DRIVE_PREPARE);
     memory_refuse(s->malloc_ppm);
-    lead.deadline_ns = now_ns + connecting_ns();
-    if (lead.deadline_ns < lead.gate_ns + slack_ns())
-        lead.deadline_ns = lead.gate_ns + slack_ns();
-    world_at(lead.deadline_ns, on_deadline, 0, 0);
+    main_thread.deadline_ns = now_ns + connecting_ns();
+    if (main_thread.deadline_ns < main_thread.gate_ns + slack_ns())
+        main_thread.deadline_ns = main_thread.gate_ns + slack_ns();
+    world_at(main_thread.deadline_ns, on_deadline, 0, 0);
     world_at(now_ns + s->tick_us * US, on_due, TICK, 0);
     if (s->stop_us > 0)
         world_at(now_ns + s->stop_us * US, on_due, STOP, 0);
@@ -214,15 +214,15 @@ static uint64_t clock_error_ns(void)
 /* The load is about to begin. */
 void __wrap_client_steer_begin(struct client_steer *steer, uint64_t begin_ns, uint64_t end_ns)
 {
-    const struct client_config *c = lead.config;
+    const struct client_config *c = main_thread.config;
 
     __real_client_steer_begin(steer, begin_ns, end_ns);
     end_phase(DRIVE_CONNECT);
     world_trace("start", 0, 0, 0);
-    LAW(lead.gate_ns == 0 || (begin_ns <= lead.gate_ns + clock_error_ns() &&
-                              begin_ns + clock_error_ns() >= lead.gate_ns),
-        "the load begins %" PRId64 " ns late", (int64_t)(begin_ns - lead.gate_ns));
-    lead.deadline_ns = end_ns + c->drain_ns + slack_ns() + connecting_ns();
+    LAW(main_thread.gate_ns == 0 || (begin_ns <= main_thread.gate_ns + clock_error_ns() &&
+                                     begin_ns + clock_error_ns() >= main_thread.gate_ns),
+        "the load begins %" PRId64 " ns late", (int64_t)(begin_ns - main_thread.gate_ns));
+    main_thread.deadline_ns = end_ns + c->drain_ns + slack_ns() + connecting_ns();
     ledger_push_span(begin_ns + c->warmup_ns, end_ns);
     if (world.scenario.steps > 0)
         world_at(begin_ns, on_due, STEP, 0);
@@ -237,7 +237,7 @@ void __wrap_client_workers_join(struct client_workers *workers)
 
 static void fill(const struct client_result *r)
 {
-    struct drive_result *result = lead.result;
+    struct drive_result *result = main_thread.result;
 
     for (int class = 0; class < TALLY_N_CLASSES; class ++) {
         result->n_queries += ledger_sums.classes[class].sent;
@@ -257,15 +257,16 @@ void __wrap_client_run_collect(struct client_run_state *r)
     __real_client_run_collect(r);
     end_phase(DRIVE_MERGE);
     ledger_end();
-    laws_check(&world.scenario, lead.config, &r->workers, r->result, r->begin_ns,
+    laws_check(&world.scenario, main_thread.config, &r->workers, r->result, r->begin_ns,
                r->stopped_ns != 0 || r->settings->sweep != NULL);
     fill(r->result);
-    lead.state = NULL;
+    main_thread.state = NULL;
 }
 
 bool drive_is_drained(int fiber)
 {
-    const struct client_workers *workers = lead.state != NULL ? &lead.state->workers : NULL;
+    const struct client_workers *workers =
+        main_thread.state != NULL ? &main_thread.state->workers : NULL;
 
     for (uint32_t w = 0; workers != NULL && w < workers->n; w++)
         if ((int)workers->all[w].worker.thread == fiber)
@@ -307,18 +308,18 @@ void __wrap_memory_watch_end(struct memory_watch *w)
 
 /* --- the run --- */
 
-void lead_begin(const struct client_config *config, struct drive_result *result)
+void main_thread_begin(const struct client_config *config, struct drive_result *result)
 {
-    lead = (struct lead){.config = config, .result = result};
+    main_thread = (struct main_thread){.config = config, .result = result};
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &phase_began);
 }
 
-void lead_expect_begin(uint64_t begin_ns)
+void main_thread_expect_begin(uint64_t begin_ns)
 {
-    lead.gate_ns = begin_ns;
+    main_thread.gate_ns = begin_ns;
 }
 
-void lead_end(void)
+void main_thread_end(void)
 {
-    lead.state = NULL;
+    main_thread.state = NULL;
 }

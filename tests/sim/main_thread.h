@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * lead: what happens to tcpclient's main thread (client/run.c) while it leads the workers: it is
- * interrupted, changes the load by request, finds memory short; and when it has to be over.
+ * main_thread: what happens to tcpclient's main thread (client/run.c) while it leads the workers:
+ * it is interrupted, changes the load by request, finds memory short; and when it has to be over.
  *
  * The main thread is fiber 0.  What it asks the host, its control port and signals are not
  * simulated: the linker's --wrap replaces them. */
-#ifndef TCPSCALER_SIM_LEAD_H
-#define TCPSCALER_SIM_LEAD_H
+#ifndef TCPSCALER_SIM_MAIN_THREAD_H
+#define TCPSCALER_SIM_MAIN_THREAD_H
 
 #include "drive.h"
 
@@ -15,12 +15,12 @@ struct client_config;
 
 /* A run of client_run() with this configuration begins, by the scenario of the world.  The laws are
  * checked when it collects the results; result gets its figures. */
-void lead_begin(const struct client_config *config, struct drive_result *result);
+void main_thread_begin(const struct client_config *config, struct drive_result *result);
 
 /* The load begins at this time, or never; 0: at any. */
-void lead_expect_begin(uint64_t begin_ns);
+void main_thread_expect_begin(uint64_t begin_ns);
 
 /* The run is over. */
-void lead_end(void);
+void main_thread_end(void);
 
 #endif

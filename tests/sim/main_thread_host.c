@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * lead_host: what tcpclient's main thread would ask of the host: not simulated, and the same for
- * every run.  The linker gives it these functions (--wrap). */
+ * main_thread_host: what tcpclient's main thread would ask of the host: not simulated, and the same
+ * for every run.  The linker gives it these functions (--wrap). */
 #include "client/control.h"
 #include "client/run_result.h"
 #include "host/counters.h"
@@ -34,7 +34,7 @@ int __wrap_log_error(const char *format, ...)
 {
     va_list arguments;
 
-    if (world.active && !world.says)
+    if (world.active && !world.prints_messages)
         return -1;
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
