@@ -314,7 +314,7 @@ def test_server_closes_its_oldest_and_pauses_accepting():
     check("6 accepted, 4 active" in server.stderr(), server.stderr())
 
 
-def test_connections_never_accepted_are_half_open():
+def test_connections_that_the_server_does_not_accept_are_half_open():
     at = control_path()
     server = Server("--threads", 1, "--control", at)
     ask(at, "/pause")

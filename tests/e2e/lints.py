@@ -17,6 +17,8 @@ def test_lint_of_words_finds_every_phrase_and_nothing_else():
         write_text(path, f"/* fine */\n/* As {phrase.title()}: x */\n")
         r = run_words_lint(path)
         check((r.returncode, r.stdout.startswith(f"{path}:2:")) == (1, True), f"'{phrase}': {r.returncode} {r.stdout}")
+        write_text(path, f"void as_{phrase.replace(' ', '_')}_x(void);\n")
+        check_equal(run_words_lint(path).returncode, 1, f"a function with the name '{phrase}'")
     write_text(path, 'fprintf(out, "%s ' 'asked, %s connected", a, b);\n')
     check_equal(run_words_lint(path).returncode, 1, "asked, where requested is meant")
     with open(path, "w") as f:  # the control

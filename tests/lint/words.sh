@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Finds phrases that read like a translation, in comments, messages and documents.
+# Finds phrases that read like a translation, in comments, messages, documents and names such as so_many_words.
 #   tests/lint/words.sh [FILE...]      default: every file of the repository that has words of ours
 #   tests/lint/words.sh --list         the phrases, one per line
 # Prints FILE:LINE:TEXT for each; exit code 1 if there is any, or a file cannot be read.
 set -eu
 
-# One extended regular expression per line, with \b at the ends of words; case does not matter.
+# One extended regular expression per line; case does not matter.
 phrases() {
     cat <<'END'
 the begin
@@ -38,7 +38,7 @@ if [ "${1-}" = --list ]; then
     phrases
     exit 0
 fi
-pattern="\\b($(phrases | paste -sd '|' -))\\b"
+pattern="(^|[^[:alnum:]])($(phrases | sed 's/ /[ _]/g' | paste -sd '|' -))([^[:alnum:]]|\$)"
 # in messages, where "requested" is meant: a count or a figure that was "asked"
 asked='"[^"]*(%s|%[a-z]+|[0-9]) asked\b'
 # messages begin with "warning: "

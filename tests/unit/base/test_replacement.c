@@ -211,7 +211,7 @@ static void the_names_of_a_file_in_the_root_directory_are_known(void **state)
     assert_false(replacement_has(&r, "/results"));
 }
 
-static void a_directory_in_the_place_of_the_new_file_is_an_obstacle(void **state)
+static void a_directory_with_the_name_of_the_new_file_is_an_obstacle(void **state)
 {
     (void)state;
     put("a", "old");
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(a_link_to_a_file_on_another_mount_stays_too),
         cmocka_unit_test(files_of_others_in_a_sticky_directory_are_written_in_place),
         cmocka_unit_test(the_names_of_a_file_in_the_root_directory_are_known),
-        cmocka_unit_test(a_directory_in_the_place_of_the_new_file_is_an_obstacle),
+        cmocka_unit_test(a_directory_with_the_name_of_the_new_file_is_an_obstacle),
         cmocka_unit_test(links_to_nothing_and_what_is_no_regular_file_are_written_in_place),
         cmocka_unit_test(of_two_at_a_time_the_first_fails_and_leaves_the_second_alone),
     };

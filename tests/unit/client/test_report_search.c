@@ -298,7 +298,7 @@ static void without_a_search_there_is_nothing(void **state)
 }
 
 /* Of the trials that decided. */
-static void what_was_counted_names_what_bound(void **state)
+static void limiting_factor_is_named_from_the_counts(void **state)
 {
     (void)state;
     find.search.status = SEARCH_FOUND;
@@ -436,7 +436,7 @@ int main(void)
         TEST(a_good_confirmation_of_a_load_that_failed_confirms_nothing),
         TEST(a_descent_that_ended_at_the_start_of_the_range_needs_no_time),
         TEST(trials_are_rows),
-        TEST(what_was_counted_names_what_bound),
+        TEST(limiting_factor_is_named_from_the_counts),
         TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
         TEST(connections_per_second_have_their_unit),
         TEST(a_single_connection_is_singular),

@@ -94,7 +94,7 @@ static void a_flag_that_is_off_counts_as_not_given(void **state)
     assert_false(settings.flag || options_was_given(&table, "flag"));
 }
 
-static void what_is_no_setting_stands_in_no_file(void **state)
+static void a_file_may_only_have_settings(void **state)
 {
     (void)state;
     assert_int_equal(read_file("\ncommand = yes"), -1);
@@ -161,7 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_of_numbers_are_valid_and_others_are_not),
         cmocka_unit_test(a_flag_that_is_off_counts_as_not_given),
-        cmocka_unit_test(what_is_no_setting_stands_in_no_file),
+        cmocka_unit_test(a_file_may_only_have_settings),
         cmocka_unit_test(a_setting_without_a_value_is_printed_as_a_comment),
         cmocka_unit_test(what_a_later_place_outranks_is_as_if_it_were_not_given),
     };

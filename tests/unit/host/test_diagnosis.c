@@ -185,7 +185,7 @@ static void what_nobody_knows_is_never_a_number(void **state)
     }
 }
 
-static void what_bound_most_comes_first(void **state)
+static void the_limit_of_most_connections_comes_first(void **state)
 {
     (void)state;
     in.half_open = 50;
@@ -212,7 +212,7 @@ int main(void)
         TEST(address_space_that_is_used_up_is_named),
         TEST(there_is_room_for_a_line_of_each),
         TEST(what_nobody_knows_is_never_a_number),
-        TEST(what_bound_most_comes_first),
+        TEST(the_limit_of_most_connections_comes_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

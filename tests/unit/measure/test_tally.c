@@ -48,7 +48,7 @@ static void lawful_counts_break_no_law(void **state)
     assert_int_equal(tally_connections_by_reason(&t, REASON_REFUSED), 5);
 }
 
-static void connections_in_the_place_of_others_have_outcomes_of_their_own(void **state)
+static void replacements_have_outcomes_of_their_own(void **state)
 {
     struct tally t;
 
@@ -239,7 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lawful_counts_break_no_law),
-        cmocka_unit_test(connections_in_the_place_of_others_have_outcomes_of_their_own),
+        cmocka_unit_test(replacements_have_outcomes_of_their_own),
         cmocka_unit_test(connections_closed_on_purpose_have_not_failed),
         cmocka_unit_test(each_broken_law_is_named_in_every_class),
         cmocka_unit_test(laws_between_parts_are_checked),

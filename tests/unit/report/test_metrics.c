@@ -143,7 +143,7 @@ static void percentiles_without_counts_are_unknown(void **state)
     metrics_free(&without);
 }
 
-static void there_is_room_for_so_many(void **state)
+static void no_more_metrics_are_added_than_there_is_room_for(void **state)
 {
     struct metrics m = {0};
     char name[METRICS_NAME_BYTES + 1];
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(a_result_without_values_is_one),
         cmocka_unit_test(values_of_another_run_are_noticed),
         cmocka_unit_test(percentiles_without_counts_are_unknown),
-        cmocka_unit_test(there_is_room_for_so_many),
+        cmocka_unit_test(no_more_metrics_are_added_than_there_is_room_for),
         cmocka_unit_test(what_is_short_is_room_or_memory),
     };
 

@@ -132,7 +132,7 @@ static void round_robin_gives_each_connection_the_same_period(void **state)
     }
 }
 
-static void a_schedule_for_ever_does_not_drift(void **state)
+static void an_endless_schedule_does_not_drift(void **state)
 {
     static const struct pacer_segment segment = {PACER_NEVER, 1e6, 1e6};
     const struct pacer_config c = config_of(PACER_CONSTANT, &segment, 1);
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(connections_are_dealt_without_losing_the_remainder),
         cmocka_unit_test(constant_workers_together_make_the_exact_grid),
         cmocka_unit_test(round_robin_gives_each_connection_the_same_period),
-        cmocka_unit_test(a_schedule_for_ever_does_not_drift),
+        cmocka_unit_test(an_endless_schedule_does_not_drift),
         cmocka_unit_test(an_arrival_beyond_the_end_of_time_never_comes),
         cmocka_unit_test(poisson_rates_of_the_workers_sum_to_the_rate),
         cmocka_unit_test(poisson_gaps_are_exponential),

@@ -140,7 +140,7 @@ static void peer_sends(const char *text)
     assert_int_equal(send(ends[1], text, strlen(text), 0), strlen(text));
 }
 
-static void a_refusal_is_not_repeated_for_ever(void **state)
+static void a_refusal_is_not_repeated_endlessly(void **state)
 {
     (void)state;
     n_sends = 0;
@@ -228,7 +228,7 @@ static void a_lost_event_has_the_reason_of_epoll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_refusal_is_not_repeated_for_ever, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_refusal_is_not_repeated_endlessly, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_refused_is_sent_once_there_is_room, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_end_behind_the_last_bytes_is_seen, setup, teardown),
