@@ -67,7 +67,7 @@ static void the_file_wins_over_the_profile(void **state)
     assert_int_equal(opts.interval_ns, 20000000000);
 }
 
-static void of_an_option_given_twice_the_last_one_counts(void **state)
+static void the_last_of_an_option_given_twice_counts(void **state)
 {
     char line[LINE_BYTES];
 
@@ -167,7 +167,7 @@ int main(void)
         cmocka_unit_test(a_file_sets_what_the_command_line_could),
         cmocka_unit_test(the_command_line_wins_over_the_file_wherever_it_stands),
         cmocka_unit_test(the_file_wins_over_the_profile),
-        cmocka_unit_test(of_an_option_given_twice_the_last_one_counts),
+        cmocka_unit_test(the_last_of_an_option_given_twice_counts),
         cmocka_unit_test(what_excludes_each_other_is_what_was_given_last),
         cmocka_unit_test(bad_lines_are_named_by_file_and_number),
         cmocka_unit_test(profiles_are_listed_and_unknown_ones_refused),

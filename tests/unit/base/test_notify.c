@@ -57,7 +57,7 @@ static void assert_told(const char *name)
     close(fd);
 }
 
-static void a_path_is_told(void **state)
+static void a_socket_with_a_path_is_notified(void **state)
 {
     char directory[] = "/tmp/tcpscaler-test-XXXXXX", name[NAME_BYTES];
 
@@ -69,7 +69,7 @@ static void a_path_is_told(void **state)
     rmdir(directory);
 }
 
-static void an_abstract_name_is_told(void **state)
+static void an_abstract_socket_is_notified(void **state)
 {
     char name[NAME_BYTES];
 
@@ -78,7 +78,7 @@ static void an_abstract_name_is_told(void **state)
     assert_told(name);
 }
 
-static void nobody_is_told_when_nobody_asked(void **state)
+static void nothing_is_sent_without_notify_socket(void **state)
 {
     (void)state;
     unsetenv("NOTIFY_SOCKET");
@@ -87,7 +87,7 @@ static void nobody_is_told_when_nobody_asked(void **state)
     assert_int_equal(notify(NOTIFY_READY), 0);
 }
 
-static void who_cannot_be_told_stops_nothing(void **state)
+static void a_socket_that_cannot_be_notified_is_an_error(void **state)
 {
     static const char long_name[] =
         "/0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
@@ -104,10 +104,10 @@ static void who_cannot_be_told_stops_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_is_told),
-        cmocka_unit_test(an_abstract_name_is_told),
-        cmocka_unit_test(nobody_is_told_when_nobody_asked),
-        cmocka_unit_test(who_cannot_be_told_stops_nothing),
+        cmocka_unit_test(a_socket_with_a_path_is_notified),
+        cmocka_unit_test(an_abstract_socket_is_notified),
+        cmocka_unit_test(nothing_is_sent_without_notify_socket),
+        cmocka_unit_test(a_socket_that_cannot_be_notified_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,7 +220,7 @@ static void a_directory_with_the_name_of_the_new_file_is_an_obstacle(void **stat
     assert_int_equal(rmdir("a.tmp"), 0);
 }
 
-static void links_to_nothing_and_what_is_no_regular_file_are_written_in_place(void **state)
+static void dangling_links_and_files_that_are_not_regular_are_written_in_place(void **state)
 {
     static const char *const names[] = {"link", "fifo", "/dev/null", "/dev/stderr", "/dev/fd/2"};
     const int kept = dup(STDERR_FILENO), file = open("a", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -271,7 +271,7 @@ int main(void)
         cmocka_unit_test(files_of_others_in_a_sticky_directory_are_written_in_place),
         cmocka_unit_test(the_names_of_a_file_in_the_root_directory_are_known),
         cmocka_unit_test(a_directory_with_the_name_of_the_new_file_is_an_obstacle),
-        cmocka_unit_test(links_to_nothing_and_what_is_no_regular_file_are_written_in_place),
+        cmocka_unit_test(dangling_links_and_files_that_are_not_regular_are_written_in_place),
         cmocka_unit_test(of_two_at_a_time_the_first_fails_and_leaves_the_second_alone),
     };
 

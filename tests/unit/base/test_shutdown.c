@@ -260,7 +260,7 @@ static void signals_that_do_not_ask_to_end_do_nothing(void **state)
     assert_int_equal(WEXITSTATUS(status_of(files_and_snapshots_are_asked_for)), AS_EXPECTED);
 }
 
-static void they_wait_for_the_event_loop(void **state)
+static void files_and_snapshots_wait_for_the_event_loop(void **state)
 {
     (void)state;
     assert_int_equal(WEXITSTATUS(status_of(files_and_snapshots_are_asked_for_too_early)),
@@ -325,7 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_that_do_not_ask_to_end_do_nothing),
-        cmocka_unit_test(they_wait_for_the_event_loop),
+        cmocka_unit_test(files_and_snapshots_wait_for_the_event_loop),
         cmocka_unit_test(a_hangup_ends_a_wait_before_the_event_loop),
         cmocka_unit_test(the_first_to_ask_lets_the_report_be_written),
         cmocka_unit_test(blocked_signals_are_unblocked),

@@ -365,7 +365,7 @@ static void losses_counted_when_they_time_out_do_not_vary(void **state)
     assert_true(error_of_steady_losses(30, 22, 10) == 0); /* too few batches left to tell */
 }
 
-static void an_interval_without_queries_is_none(void **state)
+static void an_interval_without_queries_does_not_count(void **state)
 {
     (void)state;
     client_find_trial_begin(&f);
@@ -410,7 +410,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(losses_counted_when_they_time_out_do_not_vary, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(an_interval_without_queries_is_none, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_interval_without_queries_does_not_count, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,7 +298,7 @@ static void queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow(v
     assert_doubts(m, 1u << VERDICT_GENERATOR_LIMITED);
 }
 
-static void queries_that_waited_for_a_connection_on_demand_do_not_either(void **state)
+static void queries_that_waited_for_a_connection_on_demand_do_not_make_this_host_slow(void **state)
 {
     struct made_up *m = *state;
 
@@ -356,7 +356,7 @@ int main(void)
         TEST(only_an_interruption_before_the_measurement_explains_that_nothing_was_due),
         TEST(lost_segments_count_on_loopback_alone),
         TEST(queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow),
-        TEST(queries_that_waited_for_a_connection_on_demand_do_not_either),
+        TEST(queries_that_waited_for_a_connection_on_demand_do_not_make_this_host_slow),
         TEST(a_search_is_judged_by_its_answer),
     };
 

@@ -326,7 +326,7 @@ static void rows_that_are_not_there_are_not_explained(void **state)
 }
 
 /* Classes none of whose queries was due; the search had no trial; no connection was due. */
-static void no_head_is_without_rows(void **state)
+static void tables_without_rows_have_no_head(void **state)
 {
     static const struct client_class classes[] = {{.name = "a"}};
     static struct client_find find;
@@ -409,7 +409,7 @@ static void rows_that_could_not_even_begin_are_not_none_missing(void **state)
     free(text);
 }
 
-static void broken_law_is_shouted(void **state)
+static void broken_law_is_reported_as_a_bug(void **state)
 {
     struct made_up *m = *state;
     char *text;
@@ -438,11 +438,11 @@ int main(void)
         TEST(valid_run_has_no_reasons),
         TEST(table_without_rows_is_left_out),
         TEST(rows_that_are_not_there_are_not_explained),
-        TEST(no_head_is_without_rows),
+        TEST(tables_without_rows_have_no_head),
         TEST(a_search_has_no_times_of_the_whole_run),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
         TEST(rows_that_could_not_even_begin_are_not_none_missing),
-        TEST(broken_law_is_shouted),
+        TEST(broken_law_is_reported_as_a_bug),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
  * test_report_transport: TLS in the reports. */
 #include "report_steps.h"
 
-static void of_tls_both_reports_have_version_share_and_time(void **state)
+static void both_reports_have_version_share_and_time_of_tls(void **state)
 {
     struct made_up *m = *state;
     char *text;
@@ -42,7 +42,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_but_one_resumed_is_not_100_percent),
-        TEST(of_tls_both_reports_have_version_share_and_time),
+        TEST(both_reports_have_version_share_and_time_of_tls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

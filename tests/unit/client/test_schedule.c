@@ -63,7 +63,7 @@ static void a_schedule_is_read_from_the_option_or_from_its_file(void **state)
     }
 }
 
-static void what_is_no_schedule_is_refused(void **state)
+static void invalid_schedules_are_refused(void **state)
 {
     struct schedule s;
 
@@ -99,7 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_schedule_is_read_from_the_option_or_from_its_file,
                                         create_file, remove_file),
-        cmocka_unit_test_setup_teardown(what_is_no_schedule_is_refused, create_file, remove_file),
+        cmocka_unit_test_setup_teardown(invalid_schedules_are_refused, create_file, remove_file),
         cmocka_unit_test(a_connection_schedule_has_a_peak_of_at_least_one_connection),
     };
 

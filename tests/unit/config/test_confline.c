@@ -130,7 +130,7 @@ static void every_value_that_is_printed_is_found_again(void **state)
     }
 }
 
-static void quotes_stand_only_where_needed(void **state)
+static void values_are_quoted_only_where_needed(void **state)
 {
     static const struct {
         const char *value, *printed;
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test(lines_are_cut_into_name_and_value),
         cmocka_unit_test(lines_of_another_form_are_refused),
         cmocka_unit_test(every_value_that_is_printed_is_found_again),
-        cmocka_unit_test(quotes_stand_only_where_needed),
+        cmocka_unit_test(values_are_quoted_only_where_needed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

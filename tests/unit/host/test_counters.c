@@ -42,7 +42,7 @@ static void pressure_that_began_before_counts(void **state)
     assert_int_equal(host_counters_memory_pressures(&later, &earlier), HOST_COUNTERS_UNKNOWN);
 }
 
-static void pressure_that_no_counter_of_ours_has_counts(void **state)
+static void pressure_in_another_network_namespace_counts(void **state)
 {
     const struct host_counters later = {.tcp_memory_pressures = 7, .tcp_memory_is_short = 1};
     struct host_counters earlier = {.tcp_memory_pressures = 7};
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(difference_with_an_unknown_is_unknown),
         cmocka_unit_test(pressure_that_began_before_counts),
-        cmocka_unit_test(pressure_that_no_counter_of_ours_has_counts),
+        cmocka_unit_test(pressure_in_another_network_namespace_counts),
         cmocka_unit_test(steal_is_a_part_of_all_cpu_time),
         cmocka_unit_test(everything_is_found_in_this_kernel),
         cmocka_unit_test(usage_is_that_of_this_process),

@@ -203,7 +203,7 @@ static void connections_that_are_given_up_are_named(void **state)
     assert_one("nobody answers", 100, "100 silent", "hangs");
 }
 
-static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **state)
+static void acknowledgements_of_deaf_connections_tell_the_network_from_the_server(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
@@ -224,7 +224,7 @@ static void what_the_deaf_acknowledge_tells_the_network_from_the_server(void **s
     assert_one("connections gone deaf", 30, "; 30 of these", "the network path is broken");
 }
 
-static void the_deaf_over_udp_acknowledge_nothing(void **state)
+static void deaf_udp_sockets_acknowledge_nothing(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
@@ -272,8 +272,8 @@ int main(void)
         TEST(connections_gone_deaf_have_all_the_timeouts),
         TEST(deaf_connections_that_never_answered_were_not_accepted),
         TEST(connections_that_are_given_up_are_named),
-        TEST(what_the_deaf_acknowledge_tells_the_network_from_the_server),
-        TEST(the_deaf_over_udp_acknowledge_nothing),
+        TEST(acknowledgements_of_deaf_connections_tell_the_network_from_the_server),
+        TEST(deaf_udp_sockets_acknowledge_nothing),
         TEST(half_open_ones_point_to_the_accept_queue),
         TEST(over_udp_there_is_no_queue),
     };

@@ -166,7 +166,7 @@ static void no_memory_is_available_where_less_than_the_reserve_is_left(void **st
 }
 
 /* The server keeps half as much as the client: 4 MiB of up to 512 MiB. */
-static void what_suffices_is_what_no_line_stops(void **state)
+static void memory_suffices_if_no_line_says_stop(void **state)
 {
     const struct memory_ends own = {.server_connections = 10000, .server_threads = 2};
     const uint64_t needed = 10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000),
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(without_connections_there_are_none_to_omit),
         cmocka_unit_test(fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads),
         cmocka_unit_test(no_memory_is_available_where_less_than_the_reserve_is_left),
-        cmocka_unit_test(what_suffices_is_what_no_line_stops),
+        cmocka_unit_test(memory_suffices_if_no_line_says_stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static int add(const char *text, size_t n_bytes, const char *behind)
     return source_list_add(&plan, list, error);
 }
 
-static void a_file_has_an_item_a_line(void **state)
+static void a_file_has_one_item_per_line(void **state)
 {
     static const char text[] = "# ours\n10.0.0.1\n\n  10.0.1.{1,2} # two\r\n10.0.2.0/24,10.0.3.1";
 
@@ -86,7 +86,7 @@ static void an_interface_has_its_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_has_an_item_a_line),
+        cmocka_unit_test(a_file_has_one_item_per_line),
         cmocka_unit_test(a_long_line_is_one_line),
         cmocka_unit_test(a_file_without_addresses_is_refused),
         cmocka_unit_test(an_interface_has_its_addresses),

@@ -97,7 +97,7 @@ static void run(struct rng *rng, unsigned *n_by_batches, unsigned *n_as_independ
     *n_as_independent += fabs(mean - 1000) < 1.96 * deviation / sqrt(N_SECONDS * PER_SECOND);
 }
 
-static void intervals_of_95_percent_have_the_mean_so_often(void **state)
+static void intervals_of_95_percent_contain_the_mean_in_95_percent_of_the_runs(void **state)
 {
     unsigned n_by_batches = 0, n_as_independent = 0;
     struct rng rng;
@@ -119,7 +119,7 @@ int main(void)
         cmocka_unit_test(interval_is_that_of_students_t),
         cmocka_unit_test(small_batch_weighs_little),
         cmocka_unit_test(long_runs_have_longer_batches),
-        cmocka_unit_test(intervals_of_95_percent_have_the_mean_so_often),
+        cmocka_unit_test(intervals_of_95_percent_contain_the_mean_in_95_percent_of_the_runs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

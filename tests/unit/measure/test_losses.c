@@ -25,7 +25,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void none_are_neither_sudden_nor_idle(void **state)
+static void without_losses_there_is_neither_a_sudden_end_nor_idleness(void **state)
 {
     (void)state;
     assert_false(losses_are_sudden(&l));
@@ -43,7 +43,7 @@ static void ends_within_a_second_are_sudden(void **state)
     assert_false(losses_are_sudden(&l));
 }
 
-static void many_may_take_longer(void **state)
+static void ends_of_many_may_take_longer(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < 100001; i++)
@@ -76,7 +76,7 @@ static void median_of_connections_in_use_is_zero(void **state)
     assert_int_equal(losses_median_idle_ns(&l), 4 * MS);
 }
 
-static void those_of_two_workers_are_one(void **state)
+static void losses_of_two_workers_are_merged(void **state)
 {
     struct losses other;
 
@@ -94,12 +94,13 @@ static void those_of_two_workers_are_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(none_are_neither_sudden_nor_idle, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_losses_there_is_neither_a_sudden_end_nor_idleness,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(ends_within_a_second_are_sudden, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_may_take_longer, setup, teardown),
+        cmocka_unit_test_setup_teardown(ends_of_many_may_take_longer, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_timeout_finds_all_idle_for_as_long, setup, teardown),
         cmocka_unit_test_setup_teardown(median_of_connections_in_use_is_zero, setup, teardown),
-        cmocka_unit_test_setup_teardown(those_of_two_workers_are_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(losses_of_two_workers_are_merged, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static char *text_for(const char *accept)
     return print_close();
 }
 
-static void openmetrics_for_who_asks_for_it(void **state)
+static void clients_that_accept_openmetrics_get_it(void **state)
 {
     char *text = text_for("application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
 
@@ -49,7 +49,7 @@ static void openmetrics_for_who_asks_for_it(void **state)
     free(text);
 }
 
-static void older_text_for_the_others(void **state)
+static void other_clients_get_the_older_text_format(void **state)
 {
     char *text = text_for("*/*"), *none = text_for(NULL);
 
@@ -173,8 +173,8 @@ static void times_keep_their_nanoseconds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(openmetrics_for_who_asks_for_it),
-        cmocka_unit_test(older_text_for_the_others),
+        cmocka_unit_test(clients_that_accept_openmetrics_get_it),
+        cmocka_unit_test(other_clients_get_the_older_text_format),
         cmocka_unit_test(histogram_is_cumulative),
         cmocka_unit_test(every_bound_is_what_its_label_says),
         cmocka_unit_test(figures_are_read_back),

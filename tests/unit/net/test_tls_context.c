@@ -89,7 +89,7 @@ static const char *said_of_key(EVP_PKEY *key, const char *passphrase)
     return strrchr(error, ':') + 2;
 }
 
-static void keys_that_do_not_serve_say_why(void **state)
+static void unusable_keys_are_refused_with_the_reason(void **state)
 {
     (void)state;
     assert_string_equal(said_of_key(EVP_EC_gen("P-256"), NULL),
@@ -105,7 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_cannot_be_met_are_named),
         cmocka_unit_test(lists_of_ciphers_are_those_of_openssl),
-        cmocka_unit_test(keys_that_do_not_serve_say_why),
+        cmocka_unit_test(unusable_keys_are_refused_with_the_reason),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -132,7 +132,7 @@ static void messages_that_wait_are_taken_in_the_order_of_their_kinds(void **stat
 }
 
 /* Assertions are enabled in every build; this triggers one. */
-static void a_kind_that_there_is_not_aborts(void **state)
+static void an_unknown_kind_of_message_aborts(void **state)
 {
     const pid_t pid = fork();
     int status = 0;
@@ -358,7 +358,7 @@ int main(void)
                                start_and_block),
         cmocka_unit_test_setup(messages_that_wait_are_taken_in_the_order_of_their_kinds,
                                start_and_block),
-        cmocka_unit_test(a_kind_that_there_is_not_aborts),
+        cmocka_unit_test(an_unknown_kind_of_message_aborts),
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
         cmocka_unit_test(a_thread_is_named_without_a_descriptor),
         cmocka_unit_test(each_turn_begins_with_what_is_due),

@@ -52,7 +52,7 @@ static void escapes_stand_for_bytes(void **state)
     assert_wire("caf\xc3\xa9", "\5caf\xc3\xa9", 7);
 }
 
-static void what_is_no_name_is_refused(void **state)
+static void invalid_names_are_refused(void **state)
 {
     static const char *const bad[] = {"",     "..",   ".a",      "a..b",  "a..",    "a\\",
                                       "\\1",  "\\12", "\\256.a", "\\999", "\\1a2",  "a b",
@@ -108,7 +108,7 @@ int main(void)
         cmocka_unit_test(names_become_labels_and_may_end_with_a_dot),
         cmocka_unit_test(only_the_given_characters_are_read),
         cmocka_unit_test(escapes_stand_for_bytes),
-        cmocka_unit_test(what_is_no_name_is_refused),
+        cmocka_unit_test(invalid_names_are_refused),
         cmocka_unit_test(labels_have_63_bytes_and_names_255_escaped_or_not),
     };
 

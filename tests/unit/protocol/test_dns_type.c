@@ -62,7 +62,7 @@ static void any_number_may_be_given(void **state)
     assert_int_equal(number_of("TYPE00001"), 1);
 }
 
-static void what_is_no_type_is_refused(void **state)
+static void invalid_types_are_refused(void **state)
 {
     static const char *const bad[] = {
         "",       "AA",   "B",    "IN",   "65",  "TYPE", "TYPE-1",     "TYPE65536", "TYPE1x",
@@ -84,7 +84,7 @@ int main(void)
         cmocka_unit_test(mnemonics_have_the_registrys_numbers_in_any_case),
         cmocka_unit_test(rare_types_have_the_registrys_numbers),
         cmocka_unit_test(any_number_may_be_given),
-        cmocka_unit_test(what_is_no_type_is_refused),
+        cmocka_unit_test(invalid_types_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

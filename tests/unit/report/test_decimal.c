@@ -31,7 +31,7 @@ static void digits_and_decimals_are_exact(void **state)
     assert_is("1.9", 1, 1, "");
 }
 
-static void what_is_no_number_is_refused(void **state)
+static void invalid_numbers_are_refused(void **state)
 {
     static const char *const texts[] = {"", "-1", "+1", ".5", " 1", "x", ","};
     uint64_t value;
@@ -56,7 +56,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_and_decimals_are_exact),
-        cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(invalid_numbers_are_refused),
         cmocka_unit_test(what_has_no_room_is_refused),
     };
 

@@ -164,7 +164,7 @@ static void tags_have_at_most_31_characters(void **state)
                    "expected a tag of 1 to 31 printable characters and a comma");
 }
 
-static void what_is_no_histogram_is_refused(void **state)
+static void invalid_histograms_are_refused(void **state)
 {
     (void)state;
     assert_refused("hello\n", "start, length and maximum");
@@ -246,7 +246,7 @@ int main(void)
         cmocka_unit_test(maximum_of_another_bucket_is_not_believed),
         cmocka_unit_test(lines_say_what_they_are),
         cmocka_unit_test(tags_have_at_most_31_characters),
-        cmocka_unit_test(what_is_no_histogram_is_refused),
+        cmocka_unit_test(invalid_histograms_are_refused),
         cmocka_unit_test(counts_are_checked),
         cmocka_unit_test(values_of_0_are_kept_as_the_smallest),
     };

@@ -31,7 +31,7 @@ static void only_the_drawing_is_embedded(void **state)
     free(html);
 }
 
-static void what_is_no_picture_is_refused(void **state)
+static void invalid_pictures_are_refused(void **state)
 {
     static const char *const files[] = {"", "</svg>", "<svg><defs></defs>", "</svg></defs>"};
     FILE *out = print_open();
@@ -49,7 +49,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_drawing_is_embedded),
-        cmocka_unit_test(what_is_no_picture_is_refused),
+        cmocka_unit_test(invalid_pictures_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

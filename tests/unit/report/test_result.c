@@ -223,7 +223,7 @@ static void queries_take_the_schedule_or_longer_to_send(void **state)
     assert_true(sending_s("{}") == 0);
 }
 
-static void what_is_no_result_is_refused(void **state)
+static void invalid_results_are_refused(void **state)
 {
     static const struct {
         const char *text, *why;
@@ -265,7 +265,7 @@ int main(void)
         cmocka_unit_test(figures_beyond_all_bounds_are_none),
         cmocka_unit_test(unit_of_a_sweep_is_that_of_its_first_search),
         cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
-        cmocka_unit_test(what_is_no_result_is_refused),
+        cmocka_unit_test(invalid_results_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void of_times_below_zero_nothing_is_left(void **state)
     }
 }
 
-static void what_is_no_row_is_refused(void **state)
+static void invalid_rows_are_refused(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -84,7 +84,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_to_the_nanosecond),
         cmocka_unit_test(of_times_below_zero_nothing_is_left),
-        cmocka_unit_test(what_is_no_row_is_refused),
+        cmocka_unit_test(invalid_rows_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

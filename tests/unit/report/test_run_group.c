@@ -73,7 +73,7 @@ static void a_connection_that_was_not_established_has_no_timeout(void **state)
     assert_true(value_of(RUN("\"timeout\":0.25", "\"beyond\""), &connect_p50) < 0);
 }
 
-static void it_is_unknown_if_the_timeout_is_unknown(void **state)
+static void percentile_of_the_unanswered_is_unknown_without_a_timeout(void **state)
 {
     (void)state;
     assert_true(p50_of(RUN("", "\"beyond\"")) < 0);
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(percentile_of_answers_is_its_time),
         cmocka_unit_test(percentile_of_the_unanswered_is_the_timeout),
         cmocka_unit_test(a_connection_that_was_not_established_has_no_timeout),
-        cmocka_unit_test(it_is_unknown_if_the_timeout_is_unknown),
+        cmocka_unit_test(percentile_of_the_unanswered_is_unknown_without_a_timeout),
         cmocka_unit_test(value_beyond_all_bounds_is_none),
         cmocka_unit_test(capacity_of_a_sweep_is_the_geometric_mean),
         cmocka_unit_test(searches_without_a_limit_are_counted),

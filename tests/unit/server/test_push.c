@@ -113,7 +113,7 @@ static void a_worker_that_is_behind_follows_the_subscribers_of_others(void **sta
 }
 
 /* What is due from the last message taken on is due at the new rate, without a gap. */
-static void what_a_worker_owes_follows_too(void **state)
+static void messages_that_are_due_follow_the_new_rate_too(void **state)
 {
     const struct server_push *p = conns.push;
     uint64_t taken_ns;
@@ -154,9 +154,10 @@ int main(void)
                                         setup_random, teardown),
         cmocka_unit_test_setup_teardown(a_worker_that_is_behind_follows_the_subscribers_of_others,
                                         setup_round_robin, teardown),
-        cmocka_unit_test_setup_teardown(what_a_worker_owes_follows_too, setup_random, teardown),
-        cmocka_unit_test_setup_teardown(what_a_worker_owes_follows_too, setup_round_robin,
+        cmocka_unit_test_setup_teardown(messages_that_are_due_follow_the_new_rate_too, setup_random,
                                         teardown),
+        cmocka_unit_test_setup_teardown(messages_that_are_due_follow_the_new_rate_too,
+                                        setup_round_robin, teardown),
         cmocka_unit_test_setup_teardown(a_greeting_waits_for_a_socket_that_has_no_room, setup_empty,
                                         teardown),
     };

@@ -28,7 +28,7 @@ static int stop(void **state)
     return 0;
 }
 
-static void none_is_never(void **state)
+static void without_deadlines_the_next_is_never(void **state)
 {
     (void)state;
     assert_true(deadlines_next_ns(&deadlines) == DEADLINES_NEVER);
@@ -122,7 +122,7 @@ static void equals_a_search_of_all_deadlines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(none_is_never, start, stop),
+        cmocka_unit_test_setup_teardown(without_deadlines_the_next_is_never, start, stop),
         cmocka_unit_test_setup_teardown(earliest_is_taken_first, start, stop),
         cmocka_unit_test_setup_teardown(slot_has_one_deadline_its_last, start, stop),
         cmocka_unit_test_setup_teardown(removed_one_is_not_taken, start, stop),

@@ -2,7 +2,7 @@
  * test_schedule: what a schedule amounts to, and changes to it. */
 #include "schedule_steps.h"
 
-static void what_it_amounts_to(void **state)
+static void duration_mean_and_peak_are_those_of_all_segments(void **state)
 {
     (void)state;
     assert_int_equal(schedule_parse(&s, "10s:0-100,10s:100", error), 0);
@@ -104,7 +104,7 @@ static void more_segments_than_there_is_room_for_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_it_amounts_to),
+        cmocka_unit_test(duration_mean_and_peak_are_those_of_all_segments),
         cmocka_unit_test(the_rest_is_replaced_at_a_moment),
         cmocka_unit_test(what_has_passed_is_made_one_segment),
         cmocka_unit_test(a_ramp_is_neither_constant_nor_over_its_first_rate),

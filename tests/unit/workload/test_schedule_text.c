@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void readable_form(void **state)
+static void steps_are_read_in_readable_form(void **state)
 {
     (void)state;
     assert_int_equal(schedule_parse(&s, "10s:0-5k,1m:5000,500ms:5000-0.5", error), 0);
@@ -136,7 +136,7 @@ static void most_slopes_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readable_form),
+        cmocka_unit_test(steps_are_read_in_readable_form),
         cmocka_unit_test(bad_readable_forms_are_refused_with_the_item),
         cmocka_unit_test(steps_of_the_predecessor),
         cmocka_unit_test(bad_lines_are_refused_with_their_number),

@@ -32,7 +32,7 @@ static void a_stall_does_not_make_a_queue_grow(void **state)
     assert_true(early == 3 && late == 3);
 }
 
-static void without_looks_in_both_there_is_no_telling(void **state)
+static void growth_is_unknown_without_samples_in_both_quarters(void **state)
 {
     struct trend g = {0};
     uint64_t early, late;
@@ -162,7 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_of_the_second_quarter_is_set_beside_that_of_the_last),
         cmocka_unit_test(a_stall_does_not_make_a_queue_grow),
-        cmocka_unit_test(without_looks_in_both_there_is_no_telling),
+        cmocka_unit_test(growth_is_unknown_without_samples_in_both_quarters),
         cmocka_unit_test(steady_losses_do_not_make_a_queue_grow),
         cmocka_unit_test(chance_may_lose_more_in_the_last_quarter_but_no_more_than_half),
         cmocka_unit_test(a_queue_grows_with_losses_too),

@@ -157,7 +157,7 @@ static void any_number_of_workers_has_the_same_arrivals(void **state)
 }
 
 /* The control. */
-static void constant_arrivals_do_not(void **state)
+static void constant_arrivals_have_no_exponential_gaps(void **state)
 {
     (void)state;
     assert_true(statistic_of(CLIENT_CONNECT_CONSTANT) > 100 * CRITICAL);
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test_teardown(one_that_is_not_measured_leaves_no_trace, stop_worker),
         cmocka_unit_test(poisson_arrivals_have_exponential_gaps),
         cmocka_unit_test(any_number_of_workers_has_the_same_arrivals),
-        cmocka_unit_test(constant_arrivals_do_not),
+        cmocka_unit_test(constant_arrivals_have_no_exponential_gaps),
         cmocka_unit_test_teardown(connections_do_not_arrive_with_the_queries, stop_worker),
     };
 

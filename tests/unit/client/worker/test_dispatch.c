@@ -216,7 +216,8 @@ static int stop_kept(void **state)
     return stop_dispatch(state);
 }
 
-static void so_are_those_of_connections_that_can_be_replaced(void **state)
+static void
+many_queries_of_replaceable_connections_are_queued_connection_by_connection(void **state)
 {
     (void)state;
     start(4, 4000);
@@ -269,7 +270,8 @@ int main(void)
         cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop_dispatch),
         cmocka_unit_test_teardown(many_due_queries_are_queued_connection_by_connection,
                                   stop_dispatch),
-        cmocka_unit_test_teardown(so_are_those_of_connections_that_can_be_replaced, stop_kept),
+        cmocka_unit_test_teardown(
+            many_queries_of_replaceable_connections_are_queued_connection_by_connection, stop_kept),
         cmocka_unit_test_teardown(no_connection_takes_more_than_its_queries_however_many_are_due,
                                   stop_kept),
         cmocka_unit_test_teardown(an_ended_connection_of_a_closed_loop_counts_nothing,

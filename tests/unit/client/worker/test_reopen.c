@@ -47,7 +47,7 @@ static void the_first_to_come_is_the_first_to_go(void **state)
     assert_int_equal(line->n, 0);
 }
 
-static void one_that_leaves_lets_the_others_keep_their_order(void **state)
+static void removing_a_slot_keeps_the_order_of_the_others(void **state)
 {
     struct client_reopen *line = *state;
 
@@ -60,7 +60,7 @@ static void one_that_leaves_lets_the_others_keep_their_order(void **state)
     assert_int_equal(client_reopen_take(line), 1);
 }
 
-static void one_that_is_not_in_line_does_not_leave(void **state)
+static void removing_a_slot_that_is_not_in_line_has_no_effect(void **state)
 {
     struct client_reopen *line = *state;
 
@@ -72,7 +72,7 @@ static void one_that_is_not_in_line_does_not_leave(void **state)
     assert_int_equal(client_reopen_take(line), 2);
 }
 
-static void one_that_left_can_come_again(void **state)
+static void a_slot_that_was_removed_can_be_added_again(void **state)
 {
     struct client_reopen *line = *state;
 
@@ -110,11 +110,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_first_to_come_is_the_first_to_go, empty_line,
                                         free_line),
-        cmocka_unit_test_setup_teardown(one_that_leaves_lets_the_others_keep_their_order,
-                                        empty_line, free_line),
-        cmocka_unit_test_setup_teardown(one_that_is_not_in_line_does_not_leave, empty_line,
+        cmocka_unit_test_setup_teardown(removing_a_slot_keeps_the_order_of_the_others, empty_line,
                                         free_line),
-        cmocka_unit_test_setup_teardown(one_that_left_can_come_again, empty_line, free_line),
+        cmocka_unit_test_setup_teardown(removing_a_slot_that_is_not_in_line_has_no_effect,
+                                        empty_line, free_line),
+        cmocka_unit_test_setup_teardown(a_slot_that_was_removed_can_be_added_again, empty_line,
+                                        free_line),
         cmocka_unit_test(a_long_line_is_left_one_by_one),
     };
 

@@ -103,7 +103,7 @@ static void the_same_seed_makes_the_same_choices_and_each_worker_its_own(void **
     assert_true(n_equal < 10);
 }
 
-static void another_one_comes_from_the_list(void **state)
+static void another_connection_is_selected_from_the_list(void **state)
 {
     const uint32_t usable[] = {17, 4, 99};
     uint32_t n[100] = {0};
@@ -165,7 +165,7 @@ int main(void)
         cmocka_unit_test(turns_begin_again_when_fewer_are_open),
         cmocka_unit_test(random_choices_fall_on_each_open_slot_and_no_other),
         cmocka_unit_test(the_same_seed_makes_the_same_choices_and_each_worker_its_own),
-        cmocka_unit_test(another_one_comes_from_the_list),
+        cmocka_unit_test(another_connection_is_selected_from_the_list),
         cmocka_unit_test(tries_find_one_where_many_are_usable_and_end_where_few_are),
     };
 

@@ -169,7 +169,7 @@ static void a_query_of_which_nothing_was_written_has_the_new_size(void **state)
 }
 
 /* One of them is opened later. */
-static void others_owe_nothing(void **state)
+static void connections_without_queries_owe_no_answers(void **state)
 {
     (void)state;
     send_query(0);
@@ -213,7 +213,7 @@ int main(void)
         TEST(answers_of_several_sizes_come_in_order),
         TEST(a_query_in_flight_is_answered_with_its_size),
         TEST(a_query_of_which_nothing_was_written_has_the_new_size),
-        TEST(others_owe_nothing),
+        TEST(connections_without_queries_owe_no_answers),
         TEST(a_new_connection_owes_nothing),
     };
 

@@ -109,7 +109,7 @@ static void further_calls_try_the_others(void **state)
     close(fd);
 }
 
-static void the_last_call_fails(void **state)
+static void the_call_that_has_tried_all_tuples_fails(void **state)
 {
     struct outcome failed;
     uint64_t tuple;
@@ -127,7 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_call_tries_some_of_many_tuples, setup, teardown),
         cmocka_unit_test_setup_teardown(further_calls_try_the_others, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_last_call_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_call_that_has_tried_all_tuples_fails, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

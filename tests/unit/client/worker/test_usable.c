@@ -45,7 +45,7 @@ static void a_list_stays_whole_when_any_leaves(void **state)
     assert_int_equal(list->n, 0);
 }
 
-static void one_that_is_made_later_has_those_usable_then(void **state)
+static void a_list_made_later_has_the_connections_usable_then(void **state)
 {
     (void)state;
     assert_false(client_usable_are_kept(&usable));
@@ -85,7 +85,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_list_stays_whole_when_any_leaves, start, stop),
-        cmocka_unit_test_setup_teardown(one_that_is_made_later_has_those_usable_then, start, stop),
+        cmocka_unit_test_setup_teardown(a_list_made_later_has_the_connections_usable_then, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(each_class_has_its_own, start, stop),
     };
 

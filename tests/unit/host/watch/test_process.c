@@ -61,7 +61,7 @@ static void a_zombie_has_ended_unless_threads_are_left(void **state)
     assert_true(parse(&p, "x) Z", "2") && !p.has_ended);
 }
 
-static void what_is_no_process_is_refused(void **state)
+static void invalid_processes_are_refused(void **state)
 {
     static const char *const wrong[] = {"", "30", "30 (x", "30 (x) S 1", ") S 1 (", "x (x) S"};
     struct process p;
@@ -108,7 +108,7 @@ int main(void)
         cmocka_unit_test(a_process_is_parsed),
         cmocka_unit_test(a_name_may_look_like_other_fields),
         cmocka_unit_test(a_zombie_has_ended_unless_threads_are_left),
-        cmocka_unit_test(what_is_no_process_is_refused),
+        cmocka_unit_test(invalid_processes_are_refused),
         cmocka_unit_test(this_process_is_read),
         cmocka_unit_test(no_process_is_told_from_an_unreadable_one),
     };
