@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * messages: stderr, written so that a reader that does not read cannot hold up the program.
+ * messages: writes to stderr so that a reader that stops reading cannot hold up the program.
  *
  * Lines that are not read in time are dropped; once stderr takes text again, a line says how many
  * were lost. */
@@ -12,7 +12,7 @@
 
 /* How long a message waits for a reader. */
 enum messages_patience {
-    MESSAGES_BRIEFLY, /* all of them together MESSAGES_PATIENCE_NS without progress; the default */
+    MESSAGES_BRIEFLY, /* all messages together MESSAGES_PATIENCE_NS without progress; the default */
     MESSAGES_NEVER,   /* for a run: all threads write messages */
     MESSAGES_UNTIL_SHUTDOWN /* writing_until_shutdown() */
 };

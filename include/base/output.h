@@ -36,14 +36,14 @@ bool output_is_rotated(const struct output *o);
 void output_fail(struct output *o, int error);
 
 /* Says on stderr that writing has failed with `error`, and that `what`, such as "rows", are lost:
- * to the end, or if it `reopens`, until output_reopen().  No-op if it has said so since then, or
- * with 0. */
+ * to the end, or if it `reopens`, until output_reopen().  No-op if `error` is 0, or if it has said
+ * so since output_reopen(). */
 void output_say_lost(struct output *o, int error, const char *what, bool reopens);
 
 /* Continues a regular file other than stdout in a new file of the same name, beginning with `head`
  * (base/reopen.h); no-op if not open.  On failure prints a line on stderr and keeps the old file.
- * After a failed write prints a line, too, removes the part of a line that was written, and writes
- * again. */
+ * After a failed write it also prints a line, removes the part of a line at the end of the old
+ * file, and resumes writing. */
 void output_reopen(struct output *o, const char *head);
 
 /* Returns the descriptor to write to, for another program; -1 with errno on failure. */
@@ -65,15 +65,15 @@ bool output_put_rest(struct output *o);
  * line on stderr. */
 int output_flush(struct output *o);
 
-/* Flushes and closes it; no-op if not open.  A document that is incomplete is removed, in place:
- * emptied.  Returns 0, or -1 after a line on stderr if anything was lost. */
+/* Flushes and closes it; no-op if not open.  An incomplete document is removed or, if written in
+ * place, emptied.  Returns 0, or -1 after a line on stderr if anything was lost. */
 int output_close(struct output *o);
 
 /* Closes a document, as if it were incomplete. */
 void output_abandon(struct output *o);
 
 /* Closes an output to which nothing has been written, as if it had not been opened: removes the
- * file if that has created it.  No-op if not open. */
+ * file if opening created it.  No-op if not open. */
 void output_withdraw(struct output *o);
 
 /* Flushes stdout.  Returns 0 if all of it was written, or -1 after a line on stderr. */

@@ -10,8 +10,8 @@
  * file kept. */
 int reopen(int fd, const char *name, const char *head);
 
-/* Removes what follows the last newline of a regular file that could not be written on: the part of
- * a line.  Without permission to read the file it stays. */
+/* After a failed write, removes what follows the last newline of a regular file: the part of a line
+ * that was written.  Without permission to read the file, that part stays. */
 void reopen_trim(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * writing: writes to descriptors whose reader may not read.  Any thread. */
+ * writing: writes to descriptors whose reader may have stopped reading.  Any thread. */
 #ifndef TCPSCALER_BASE_WRITING_H
 #define TCPSCALER_BASE_WRITING_H
 

@@ -34,8 +34,8 @@ int client_outputs_open_json(struct client_outputs *out, const struct client_opt
 /* Writes the header of the log when the run begins.  Returns 0, or -1 after one line on stderr. */
 int client_outputs_begin_hlog(struct client_outputs *out);
 
-/* Says which of those that are written during the run cannot be written, once for each.  rows: the
- * writer of the rows; NULL: none. */
+/* Prints a line on stderr, once for each, about outputs that are written during the run and can no
+ * longer be.  rows: the writer of the rows; NULL: none. */
 void client_outputs_look(struct client_outputs *out, const struct rows *rows);
 
 /* Continues outputs that are written during the run in new files of the same names, also those that

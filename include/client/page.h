@@ -27,8 +27,9 @@ int client_page_prepare(struct client_page *p, const char *page, const char *hlo
                         const char *connections);
 
 /* Writes the page to fd, after the log and the connections have been written and closed.
- * was_requested: a request to stop (base/shutdown.h) has ended the run; without that, a request
- * ends tcpreport, also one made since.  Returns 0, or -1 after a line on stderr. */
+ * was_requested: a request to stop (base/shutdown.h) has ended the run, and shall not end
+ * tcpreport, too.  Otherwise a request made since the end of the run ends tcpreport.  Returns 0, or
+ * -1 after a line on stderr. */
 int client_page_write(const struct client_page *p, int fd, const struct report_about *about,
                       const struct client_result *result, bool was_requested);
 

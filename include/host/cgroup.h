@@ -29,8 +29,8 @@ struct cgroup_memory {
 };
 
 struct cgroup_reading {
-    uint64_t
-        limit_bytes; /* CGROUP_UNLIMITED: no limit or not readable; the other fields are 0 then */
+    /* CGROUP_UNLIMITED: no limit or not readable; the other fields are 0 then */
+    uint64_t limit_bytes;
     uint64_t used_bytes;
     uint64_t cache_bytes; /* of these, page cache that can be dropped at once; 0 unless set from
                            * cgroup_limit_cache_bytes() */

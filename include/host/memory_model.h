@@ -27,6 +27,7 @@ struct memory_ends {
     uint64_t client_touched_rows_bytes; /* of client_rows_bytes, what becomes resident */
 };
 
+/* Returns what these ends take from the account. */
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);
 
 /* What the programs themselves have resident, without connections. */

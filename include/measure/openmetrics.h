@@ -58,7 +58,7 @@ void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
 
 void openmetrics_end(struct openmetrics *m);
 
-/* Returns the sum over all samples of that name in *sum, whatever their labels.  Returns 0, or -1
+/* Sets *sum to the sum over all samples of that name, whatever their labels.  Returns 0, or -1
  * if there is none. */
 int openmetrics_sum(const char *text, const char *name, uint64_t *sum);
 

@@ -45,8 +45,10 @@ struct control_request {
     double qps; /* of RATE */
 };
 
-/* A method ("GET") and a request target ("/rate?qps=100").  Returns CONTROL_OK with *q filled, or
- * the status with one line in error (CONTROL_REQUEST_ERROR_BYTES) that says what is expected. */
+/* Parses a method ("GET") and a request target ("/rate?qps=100").  known: the set of commands that
+ * the program supports; the paths of others are CONTROL_UNKNOWN.  Returns CONTROL_OK with *q
+ * filled, or the status with one line in error (CONTROL_REQUEST_ERROR_BYTES) that says what is
+ * expected. */
 enum control_status control_request_parse(struct control_request *q, const char *method,
                                           const char *target, unsigned known, char *error);
 

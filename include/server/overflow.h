@@ -59,6 +59,7 @@ bool server_overflow_call_helper(struct server_overflow *o);
 /* Takes the request that made wanted_fd readable.  Returns whether it is still valid. */
 bool server_overflow_take_request(struct server_overflow *o);
 
+/* Says whether the main thread would start another worker on request. */
 void server_overflow_let_grow(struct server_overflow *o, bool may_grow);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Opens and serves an accepted, non-blocking socket; releases source_entry when it ends.  peer: its
- * address, if there is a list of connections.  Returns 0 or, if it cannot be watched, an errno:
- * then the caller keeps both. */
+ * address, for the list of connections; not read without one.  Returns 0 or, if it cannot be
+ * watched, an errno: then the caller keeps both. */
 int server_service_open(struct server_conns *conns, int fd, uint32_t source_entry,
                         const struct srcplan_tuple *peer);
 

@@ -29,6 +29,8 @@ uint64_t source_limit_source(const struct sockaddr *peer);
  * or SOURCE_LIMIT_REACHED if the source has `most` connections or there are n_connections in total.
  * Any thread. */
 uint32_t source_limit_enter(struct source_limit *l, uint64_t source);
+
+/* Removes the connection for which source_limit_enter() returned `entry`.  Any thread. */
 void source_limit_leave(struct source_limit *l, uint32_t entry);
 
 #endif

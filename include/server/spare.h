@@ -23,6 +23,7 @@ struct server_spare {
 /* Returns whether this errno means that files or memory have run out. */
 bool server_spare_is_exhaustion(int error);
 
+/* Reserves the descriptor.  If that fails, server_spare_accept() tries again. */
 void server_spare_open(struct server_spare *s, unsigned n_kept);
 void server_spare_close(struct server_spare *s);
 

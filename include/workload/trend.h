@@ -29,8 +29,8 @@ struct trend {
 /* Adds a sample: in_flight queries at elapsed_ns of a run of duration_ns. */
 void trend_look(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
 
-/* Says how many queries have timed out so far, before each sample and until the last query of the
- * run has its outcome.  timeout_ns: how long a lost query is in flight. */
+/* Tells the trend how many queries have timed out so far.  Call it before each sample, and until
+ * the last query of the run has its outcome.  timeout_ns: how long a lost query is in flight. */
 void trend_timed_out(struct trend *t, uint64_t n, uint64_t elapsed_ns, uint64_t timeout_ns);
 
 /* Returns false unless there were samples in both quarters. */

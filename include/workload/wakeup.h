@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #define WAKEUP_LEAST_NS 20000u
-#define WAKEUP_FIRST_NS                                                                            \
-    150000u /* initial estimate: too early costs little, too late spoils a measurement */
+/* initial estimate: too early costs little, too late spoils a measurement */
+#define WAKEUP_FIRST_NS 150000u
 #define WAKEUP_MOST_NS  300000u
 #define WAKEUP_SAVED_NS 10000000u
 
