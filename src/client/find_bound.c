@@ -31,8 +31,8 @@ static double last_failed(const struct search *s)
     return 0;
 }
 
-/* The load at which the search ended, or whose confirmation failed last; without an upper bound
- * yet, the one that may become it: bad trials at or below the lower bound were outvoted. */
+/* The load at which the search ended, or whose confirmation failed last.  Without an upper bound,
+ * the smallest load above the lower bound that had a bad trial: those below were outvoted. */
 double client_find_deciding_load(const struct client_find *f)
 {
     const struct search *s = &f->search;
@@ -59,13 +59,13 @@ static bool decides(const struct client_find *f, size_t i, double load)
     return t->order.load == load && t->order.step != SEARCH_OVERLOAD && t->judgment.class == class;
 }
 
-/* Whether a trial was bad even without the queries that this host opened no connection for. */
+/* Whether a trial was bad even without the queries for which this host opened no connection. */
 static bool is_bad_regardless(const struct trial_judgment *j)
 {
     return j->class == TRIAL_BAD && (j->reason == TRIAL_GOAL || j->reason == TRIAL_QUEUE);
 }
 
-/* Returns how many values beyond its limit the goal that was missed allows; 0: it was no goal. */
+/* Returns how many values beyond its limit the goal that was missed allows; 0: none was missed. */
 static uint64_t n_allowed(const struct client_find *f, size_t i)
 {
     const struct trial_judgment *j = &f->search.trials[i].judgment;

@@ -97,8 +97,9 @@ static bool reopens_connections(const struct client_find *f)
 }
 
 /* Returns how many queries this host may have lost or delayed because it could not open
- * connections: one each, or any number of those that would have used a reopened one.  Otherwise
- * others reopen what an overload cost. */
+ * connections: one for each if every query needs a connection of its own, any number of them if
+ * connections are reopened after some queries.  In other searches n_not_opened is 0: the
+ * connections that an overload cost are reopened, and do not count. */
 static uint64_t n_unopened(const struct client_find *f, const struct client_find_trial *t)
 {
     return opens_connections(f)          ? t->figures.n_not_opened
@@ -107,7 +108,7 @@ static uint64_t n_unopened(const struct client_find *f, const struct client_find
 }
 
 /* Returns half the width of the confidence interval of the share; 0: unknown.  What is in no batch
- * yet is one more: the first intervals, and the losses from the drain that they lack. */
+ * yet is one more batch: the first intervals, with the losses that were counted in the drain. */
 static double share_error(const struct batch_means *shares, const struct trial_exceeding *whole)
 {
     struct batch_means all = *shares;
@@ -162,8 +163,8 @@ static uint64_t n_lost(const struct client_find *f, const struct client_find_tri
     return t->drained || t->figures.n_due < answered + lost ? lost : t->figures.n_due - answered;
 }
 
-/* The length of a window of the recovery, or the planned length of the trial: a shorter limit on
- * this host's delays would make one void that ended early because it was bad. */
+/* The length of a window of the recovery, or the planned length of the trial, which sets the limit
+ * on this host's delays: that of a bad trial that ended early would be so low that it is void. */
 static uint64_t planned_ns(const struct client_find *f)
 {
     return f->order.step == SEARCH_RECOVER ? f->end_ns - f->measure_ns : f->order.duration_ns;

@@ -31,7 +31,7 @@ static bool wait_for_answers(const struct client_config *config, const struct cl
     return config->prove || config->listens || n_sent > 0;
 }
 
-/* The first one of n. */
+/* Appends how many of n ports the text, which has the first, does not name. */
 static void say_others(char text[CLIENT_PORTS_BYTES], unsigned n)
 {
     const size_t n_bytes = strlen(text);

@@ -45,7 +45,7 @@ void client_run_snapshot(void *context, struct client_result *result)
     client_workers_class_tallies(&r->workers, result->class_tallies);
     client_workers_connections(&r->workers, result);
     client_run_read_host(r, &result->host_after, &result->net_after);
-    result->has_interface = r->result->has_interface; /* as found just now */
+    result->has_interface = r->result->has_interface; /* set by the call above */
     result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     if (!r->started)
         return;

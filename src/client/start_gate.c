@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval of looking for the file, and at the clock */
+#define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval at which the file and the clock are read */
 
 enum { PATH_BYTES = 4096 };
 

@@ -27,7 +27,8 @@ static uint64_t count_half_open(const struct diagnosis_input *in)
     return n > in->half_open ? n : in->half_open;
 }
 
-/* Those without a proof end well although their queries timed out, or they listened in vain. */
+/* Without a proof, connections whose queries timed out, or that listened in vain, end as finished
+ * or idle. */
 static uint64_t count_silent(const struct diagnosis_input *in)
 {
     const uint64_t n_failed = count_half_open(in) + diagnosis_line_count(in, REASON_TIMEOUT) -

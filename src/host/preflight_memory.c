@@ -86,7 +86,7 @@ static bool are_needed(uint64_t n_threads, uint64_t n_connections, const struct 
     return n_needed > 1 && n_threads <= n_needed + n_needed / 10 + 1;
 }
 
-/* What does not fit may be the threads. */
+/* Says what to do.  If not even one connection fits, the threads take too much. */
 static void say_too_little(struct preflight_line *line, const struct host_limits *host,
                            const struct memory_ends *ends, const struct account *a)
 {

@@ -24,7 +24,7 @@ static void check_host(struct preflight *p, const struct host_limits *host,
                               known(host->threads_running) + threads_of(ask), PREFLIGHT_STOP);
 }
 
-/* What helps without a higher limit. */
+/* Returns what helps other than a higher limit. */
 static const char *instead(const struct preflight_line *line, const struct preflight_threads *ask)
 {
     const uint64_t n_missing = line->needed - line->available;

@@ -53,8 +53,8 @@ static void note_extremes(struct watch_series *s, const struct watch_sample *sam
     }
 }
 
-/* Of those that are not fixed.  The next sample is at the old distance from the last one: if that
- * one stays, it is between two that do. */
+/* Drops every other sample that is not fixed.  The next one comes at the old distance from the last
+ * one: if the last one stays, the next is to be dropped in its turn. */
 static void drop_every_other(struct watch_series *s)
 {
     size_t n = s->n_fixed;

@@ -184,8 +184,7 @@ static void print_table(const struct recordings *all, const struct total *total)
 
 /* --- files --- */
 
-/* Whether the merged result has values of the metric of an interval: not if it is unknown of a run.
- */
+/* Whether the merged result has values of an interval's metric: not if it is unknown of any run. */
 static bool has_values(const struct total *total, const struct timeline_entry *e)
 {
     const struct metric *m = metrics_find(&total->metrics, e->tag[0] != '\0' ? e->tag : "response");

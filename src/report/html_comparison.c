@@ -16,7 +16,7 @@
 
 /* --- earlier runs: a line for each metric --- */
 
-/* The values of the earlier runs that have one. */
+/* One metric of the earlier runs: the values of those that have it. */
 struct values {
     double *of_runs; /* sorted */
     size_t n;

@@ -113,7 +113,7 @@ static const char *count(char *text, const struct latency *l, int which, uint64_
     return figure_number(text, (double)(which == 0 ? l->count : l->over));
 }
 
-/* over: what it says of values that never came. */
+/* over: title of the row that counts the values that never came. */
 static void print_table(FILE *out, const struct metric_table *t, const char *caption,
                         const char *over)
 {

@@ -36,8 +36,8 @@ static void print_rates(FILE *script, const void *arg)
         html_plots_rates(script, rates->history, rates->requested_qps);
 }
 
-/* Whether the schedule had as many queries as this rate makes.  Their number has a standard
- * deviation of its square root, or less (Poisson). */
+/* Whether as many queries were scheduled as this rate makes.  The standard deviation of their
+ * number is its square root with Poisson arrivals, and less with constant ones. */
 static bool was_kept(const struct json_object *result, double rate_qps)
 {
     double duration_s = 0, scheduled = 0;
@@ -58,8 +58,8 @@ static bool is_constant(const struct json_object *result)
            result_find(result, "options.conn-schedule") == NULL;
 }
 
-/* 0: it was changed during a run, or is unknown.  Settings that differ between instances are
- * unknown of all, so each is asked. */
+/* Returns the rate requested; 0: it changed during a run, or is unknown.  Settings that differ
+ * between instances are null in the merged result, so those of each run are looked at. */
 static double constant_rate_qps(const struct html_report *r)
 {
     double qps = 0;

@@ -125,8 +125,8 @@ void html_plots_trials(FILE *out, const struct json_object *search)
 
 /* --- what the server used --- */
 
-/* Shorter, the clock ticks in which CPU time is counted are coarse: that from the last but one
- * sample to the last, at the end of the run. */
+/* Shorter distances between samples, such as that to the last one at the end of the run, are left
+ * out: CPU time is counted in clock ticks, which are too coarse for them. */
 #define SHORTEST_CPU_NS 500000000.0
 
 static bool has_point(const struct watch_sample *s, enum watch_figure figure)
@@ -153,9 +153,9 @@ struct highest {
     double connections, mib;
 };
 
-/* In MiB: gnuplot puts ticks at round numbers, which bytes in binary units are not.  About
- * COST_POINTS of those that are known, as some figures are in few samples, after an undefined one,
- * so that a block without points is no error. */
+/* Prints about COST_POINTS of the points that are known, since some figures are in few samples.  In
+ * MiB: gnuplot puts ticks at round numbers, which bytes in binary units are not.  The first point
+ * is undefined, so that a block without others is no error. */
 static void print_points(FILE *out, const char *block, const struct watch_series *samples,
                          enum watch_figure figure, struct highest *highest)
 {

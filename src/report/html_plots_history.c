@@ -163,7 +163,8 @@ static bool has_rate(const struct history *h, const struct history_column *c)
 }
 
 /* Columns: time, answered per second, time, sent per second.  The interval in which the measurement
- * ended lasts longer than what was sent, and than the answers.  Returns the higher rate. */
+ * ends lasts longer than sending, and than the answers: each rate is over its own time.  Returns
+ * the higher rate. */
 static double print_rate(FILE *out, const struct history *h, const struct history_column *c)
 {
     const double begin_s = begin_of(h, c), end_s = end_of(c), answers_end_s = answers_end_of(h, c);

@@ -39,7 +39,7 @@ static bool has_random_arrivals(const struct json_object *result)
     return kind != NULL && strcmp(kind, "poisson") == 0;
 }
 
-/* What follows from the same seed; NULL: nothing. */
+/* Returns what both runs did alike if they have the same seed; NULL: nothing. */
 static const char *what_is_the_same(const struct json_object *a, const struct json_object *b)
 {
     const bool queries = sent_queries(a) && sent_queries(b);
@@ -53,7 +53,7 @@ static const char *what_is_the_same(const struct json_object *a, const struct js
                    : "opened connections at the same times";
 }
 
-/* Says it of the first of the preceding runs with the same seed. */
+/* Reports the first of the preceding runs that has the same seed. */
 static void compare_seed(const struct recordings *all, size_t i, mismatch_say *say, void *context)
 {
     const struct recording *r = &all->items[i];

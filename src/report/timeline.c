@@ -103,9 +103,10 @@ static uint64_t to_nearest_second(uint64_t ns)
     return (ns + UNITS_NS_PER_S / 2) / UNITS_NS_PER_S;
 }
 
-/* Of the n entries of one log, in order of time.  Its ticks are a second apart, but a little early
- * or late.  Only one of them, the first after the beginning, is rounded to a second of the others:
- * if it is in the middle between two, each of them by itself would fall into either. */
+/* Numbers the seconds of the n entries of one log, in order of time.  Its ticks are a second apart,
+ * but a little early or late.  Only the first tick after the beginning is rounded to whole seconds
+ * since first_ns, the others count from it: if the ticks are about half a second off, rounding each
+ * by itself would put some into the second before and some into the one after. */
 static void number_seconds(struct timeline_entry *entries, size_t n, uint64_t first_ns)
 {
     uint64_t tick_ns, tick_second;

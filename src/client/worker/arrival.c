@@ -80,7 +80,7 @@ void client_arrival_answered(struct client_conn *c)
         kept->answered_ns = now_ns;
 }
 
-/* Counts what it did not reach.  asks: it has to be answered. */
+/* Counts the steps that a connection did not reach.  asks: it sends a query. */
 static void count_beyond(struct client_transport *t, int reached, bool uses_tls, bool asks)
 {
     struct hist *metrics = t->figures->metrics;

@@ -76,7 +76,8 @@ static void remove_ended(struct process_list *l)
     l->n = n;
 }
 
-/* What moved to a parent has been counted. */
+/* Adds the growth, less what moved from ended processes to their parents: that was counted
+ * before. */
 static void count(uint64_t *sum_us, uint64_t *ended_us, const struct cpu_time *t)
 {
     const uint64_t moved_us = t->of_children_us < *ended_us ? t->of_children_us : *ended_us;
