@@ -15,12 +15,12 @@ void client_find_growth_reset(struct client_find *f);
 
 /* Samples the queries under way.  Call it repeatedly, from the start of the measurement to its
  * end. */
-void client_find_growth_look(struct client_find *f, uint64_t now_ns);
+void client_find_growth_sample(struct client_find *f, uint64_t now_ns);
 
-/* Samples the timeouts.  Call it before each client_find_growth_look(), and until the last query
+/* Samples the timeouts.  Call it before each client_find_growth_sample(), and until the last query
  * has its outcome.  timeout_ns: how long a lost query is under way. */
-void client_find_growth_look_at_timeouts(struct client_find *f, uint64_t timeout_ns,
-                                         uint64_t now_ns);
+void client_find_growth_sample_timeouts(struct client_find *f, uint64_t timeout_ns,
+                                        uint64_t now_ns);
 
 /* Whether the number of queries under way grew, apart from those that were lost or took long
  * without any queue. */

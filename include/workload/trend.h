@@ -27,7 +27,8 @@ struct trend {
 };
 
 /* Adds a sample: in_flight queries at elapsed_ns of a run of duration_ns. */
-void trend_look(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns);
+void trend_add_sample(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns,
+                      uint64_t duration_ns);
 
 /* Tells the trend how many queries have timed out so far.  Call it before each sample, and until
  * the last query of the run has its outcome.  timeout_ns: how long a lost query is in flight. */

@@ -207,9 +207,9 @@ static void look_at_interval(struct client_find *f, uint64_t now_ns)
 
 static void watch_load(struct client_find *f, uint64_t now_ns)
 {
-    client_find_growth_look_at_timeouts(f, client_find_trial_latest_ns(f), now_ns);
+    client_find_growth_sample_timeouts(f, client_find_trial_latest_ns(f), now_ns);
     if (now_ns >= f->measure_ns && now_ns < f->end_ns) {
-        client_find_growth_look(f, now_ns);
+        client_find_growth_sample(f, now_ns);
         look_at_interval(f, now_ns);
     }
     if (now_ns < f->end_ns)
@@ -230,7 +230,7 @@ static void drain(struct client_find *f, uint64_t now_ns)
     const uint64_t latest_ns = f->end_ns + client_find_trial_latest_ns(f) + DRAIN_NS;
     const uint64_t n_seen = client_find_trial_events(f);
 
-    client_find_growth_look_at_timeouts(f, client_find_trial_latest_ns(f), now_ns);
+    client_find_growth_sample_timeouts(f, client_find_trial_latest_ns(f), now_ns);
     if (n_seen != f->n_seen || client_find_trial_open(f) > 0) {
         f->n_seen = n_seen;
         f->quiet_since_ns = now_ns;

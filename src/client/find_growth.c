@@ -49,16 +49,15 @@ static uint64_t n_timed_out(const struct client_find *f)
            CLIENT_WORKERS_GAUGE(w, tally.connections.ended[PHASE_TLS][REASON_TIMEOUT]);
 }
 
-void client_find_growth_look(struct client_find *f, uint64_t now_ns)
+void client_find_growth_sample(struct client_find *f, uint64_t now_ns)
 {
     const uint64_t elapsed_ns = now_ns - f->measure_ns, length_ns = f->end_ns - f->measure_ns;
 
-    trend_look(&f->trend, n_under_way(f), elapsed_ns, length_ns);
-    trend_look(&f->trend_of_all, n_in_flight(f), elapsed_ns, length_ns);
+    trend_add_sample(&f->trend, n_under_way(f), elapsed_ns, length_ns);
+    trend_add_sample(&f->trend_of_all, n_in_flight(f), elapsed_ns, length_ns);
 }
 
-void client_find_growth_look_at_timeouts(struct client_find *f, uint64_t timeout_ns,
-                                         uint64_t now_ns)
+void client_find_growth_sample_timeouts(struct client_find *f, uint64_t timeout_ns, uint64_t now_ns)
 {
     if (now_ns >= f->measure_ns)
         trend_timed_out(&f->trend, n_timed_out(f), now_ns - f->measure_ns, timeout_ns);

@@ -141,8 +141,8 @@ static void look_at_load(struct client_run_state *r, uint64_t now_ns)
                     CLIENT_WORKERS_GAUGE(&r->workers, tally.queries[TALLY_MEASURED].timeout),
                     elapsed_ns, r->config->timeout_ns);
     if (now_ns < r->end_ns)
-        trend_look(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), elapsed_ns,
-                   r->config->duration_ns);
+        trend_add_sample(&r->trend, CLIENT_WORKERS_GAUGE(&r->workers, in_flight), elapsed_ns,
+                         r->config->duration_ns);
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)

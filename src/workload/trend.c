@@ -20,7 +20,8 @@ static bool add(struct trend_quarter *q, uint64_t in_flight, uint64_t elapsed_ns
     return is_least;
 }
 
-void trend_look(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns, uint64_t duration_ns)
+void trend_add_sample(struct trend *t, uint64_t in_flight, uint64_t elapsed_ns,
+                      uint64_t duration_ns)
 {
     const uint64_t quarter_ns = duration_ns / 4;
 

@@ -26,8 +26,8 @@ static int setup(void **state)
 static void look(struct trend *t, uint64_t early, uint64_t late)
 {
     *t = (struct trend){0};
-    trend_look(t, early, S, 4 * S);
-    trend_look(t, late, 3 * S, 4 * S);
+    trend_add_sample(t, early, S, 4 * S);
+    trend_add_sample(t, late, 3 * S, 4 * S);
 }
 
 static bool was_seen(void)
@@ -76,9 +76,9 @@ static void queries_that_are_lost_are_no_queue(void **state)
     look(&f.trend, 100, 300);
     assert_true(was_seen());
     f.trend = (struct trend){0};
-    trend_look(&f.trend, 100, S, 4 * S);
+    trend_add_sample(&f.trend, 100, S, 4 * S);
     trend_timed_out(&f.trend, 90, 2 * S, 5 * S);
-    trend_look(&f.trend, 300, 3 * S, 4 * S);
+    trend_add_sample(&f.trend, 300, 3 * S, 4 * S);
     assert_false(was_seen());
 }
 

@@ -120,8 +120,8 @@ static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
     (void)state;
     client_run_collect(&r);
     assert_false(result.has_growth); /* no samples */
-    trend_look(&r.trend, 1, S, 4 * S);
-    trend_look(&r.trend, 100, 3 * S, 4 * S);
+    trend_add_sample(&r.trend, 1, S, 4 * S);
+    trend_add_sample(&r.trend, 100, 3 * S, 4 * S);
     client_run_collect(&r);
     assert_true(result.has_growth);
     assert_int_equal(result.in_flight_early, 1);
@@ -134,8 +134,8 @@ static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
 static void more_connections_have_more_in_flight_in_a_closed_loop(void **state)
 {
     (void)state;
-    trend_look(&r.trend, 1, S, 4 * S);
-    trend_look(&r.trend, 100, 3 * S, 4 * S);
+    trend_add_sample(&r.trend, 1, S, 4 * S);
+    trend_add_sample(&r.trend, 100, 3 * S, 4 * S);
     r.steer.targets.n_connections = config.n_at_begin + 1;
     client_run_collect(&r);
     assert_true(result.has_growth); /* as many queries as before */
@@ -153,8 +153,8 @@ static void more_connections_have_more_in_flight_in_a_closed_loop(void **state)
 static void lost_queries_are_in_flight_without_any_queue(void **state)
 {
     (void)state;
-    trend_look(&r.trend, 100, S, 4 * S);
-    trend_look(&r.trend, 300, 3 * S, 4 * S);
+    trend_add_sample(&r.trend, 100, S, 4 * S);
+    trend_add_sample(&r.trend, 300, 3 * S, 4 * S);
     trend_timed_out(&r.trend, 100, 6 * S, config.timeout_ns);
     client_run_collect(&r);
     assert_false(result.has_growth);

@@ -15,7 +15,7 @@ static void the_least_of_the_second_quarter_is_set_beside_that_of_the_last(void 
 
     (void)state;
     for (uint64_t at = 0; at < 400; at++) /* in flight: as many as time units have passed */
-        trend_look(&g, at, at, 400);
+        trend_add_sample(&g, at, at, 400);
     assert_true(trend_least(&g, &early, &late));
     assert_true(early == 100 && late == 300);
 }
@@ -27,7 +27,7 @@ static void a_stall_does_not_make_a_queue_grow(void **state)
 
     (void)state;
     for (uint64_t at = 0; at < 400; at++)
-        trend_look(&g, at >= 310 && at < 390 ? 1000 : 3, at, 400);
+        trend_add_sample(&g, at >= 310 && at < 390 ? 1000 : 3, at, 400);
     assert_true(trend_least(&g, &early, &late));
     assert_true(early == 3 && late == 3);
 }
@@ -38,13 +38,13 @@ static void growth_is_unknown_without_samples_in_both_quarters(void **state)
     uint64_t early, late;
 
     (void)state;
-    trend_look(&g, 5, 0, 400);
-    trend_look(&g, 5, 299, 400);
-    trend_look(&g, 2, 200, 400); /* of the third quarter */
+    trend_add_sample(&g, 5, 0, 400);
+    trend_add_sample(&g, 5, 299, 400);
+    trend_add_sample(&g, 2, 200, 400); /* of the third quarter */
     assert_false(trend_least(&g, &early, &late));
-    trend_look(&g, 5, 100, 400);
+    trend_add_sample(&g, 5, 100, 400);
     assert_false(trend_least(&g, &early, &late));
-    trend_look(&g, 7, 300, 400);
+    trend_add_sample(&g, 7, 300, 400);
     assert_true(trend_least(&g, &early, &late));
     assert_true(early == 5 && late == 7);
 }
@@ -64,7 +64,7 @@ static void get_least(const struct load *load, uint64_t *early, uint64_t *late)
     for (uint64_t at = 0; at < DURATION + TIMEOUT; at++) {
         trend_timed_out(&g, load->n_timed_out(at), at, TIMEOUT);
         if (at < DURATION)
-            trend_look(&g, load->in_flight(at), at, DURATION);
+            trend_add_sample(&g, load->in_flight(at), at, DURATION);
     }
     assert_true(trend_least(&g, early, late));
     trend_without_losses(&g, TIMEOUT, early, late);
@@ -102,9 +102,9 @@ static uint64_t late_without(uint64_t n_lost)
     struct trend g = {0};
     uint64_t early, late;
 
-    trend_look(&g, 100000, TIMEOUT, 2 * DURATION);
+    trend_add_sample(&g, 100000, TIMEOUT, 2 * DURATION);
     trend_timed_out(&g, n_lost, 2 * TIMEOUT, TIMEOUT);
-    trend_look(&g, 100000, 3 * TIMEOUT, 2 * DURATION);
+    trend_add_sample(&g, 100000, 3 * TIMEOUT, 2 * DURATION);
     trend_without_losses(&g, TIMEOUT, &early, &late);
     assert_int_equal(early, 100000 - n_lost);
     return late;
