@@ -33,8 +33,8 @@ def check_classes(r):
             check_equal(latency[f"response:{name}"]["over"], q["scheduled"] - q["answered"], f"{name}: unanswered")
         for metric in ("response", "service"):
             of_each = [latency[f"{metric}:{name}"] for name in classes if latency[f"{metric}:{name}"]["count"] > 0]
-            check_equal(min(l["min"] for l in of_each), latency[metric]["min"], f"least {metric} time")
-            check_equal(max(l["max"] for l in of_each), latency[metric]["max"], f"longest {metric} time")
+            check_equal(min(times["min"] for times in of_each), latency[metric]["min"], f"least {metric} time")
+            check_equal(max(times["max"] for times in of_each), latency[metric]["max"], f"longest {metric} time")
     return classes
 
 

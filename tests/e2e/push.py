@@ -3,7 +3,6 @@
 Every message is accounted for."""
 
 import collections
-import select
 import socket
 import struct
 import threading

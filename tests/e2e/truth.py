@@ -204,7 +204,7 @@ def test_a_single_stall_appears_at_the_right_percentiles():
     ratios = against_truth(r, stalls_s, run_s, names)
     response = r.json["latency_ns"]["response"]
     print("     p95, p99, p99.9, max: " + ", ".join(f"{response[name] / 1e6:.1f}" for name in (*names, "max")) +
-          f" ms; to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
+          " ms; to the true ones: " + " ".join(f"{x:.3f}" for x in ratios))
     with stall_may_spoil():
         for ratio in (*ratios, response["max"] / 1e9 / stalls_s[0]):
             check_between(ratio, 0.99, 1.05, "measured to true")

@@ -79,7 +79,8 @@ def test_memory_per_connection_is_measured():
         check(small["high"] < large["low"], f"the control: twice the memory is told apart: {small}, {large}")
 
 
-def cpu_s(pid):
+def cpu_with_children_s(pid):
+    """CPU time of a process, and of its children that have ended."""
     fields = read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
@@ -98,7 +99,7 @@ def check_cpu_time(cost, used_s):
 def test_cpu_time_per_query_is_measured():
     with Server() as server:
         result = watched_run(server.pid, server.port, "-c", 20, "-r", 3000, "-t", 4)
-        used_s = cpu_s(server.pid)
+        used_s = cpu_with_children_s(server.pid)
     cost = result.json["server_cost"]
     check_cpu_time(cost, used_s)
     check(cost["queries"] <= result.json["queries"]["sent"], f"queries between two samples: {cost['queries']}")
@@ -220,7 +221,7 @@ def test_samples_from_another_host_are_matched_by_time():
         result = run_client("--json", run, "-p", server.port, "-c", 50, "-r", 2000, "-t", 4, "127.0.0.1")
         check_equal(result.json, None, "the result is in the other file")
         check_equal(stop(watch, signal.SIGINT), 0, "exit code of tcpreport watch")
-        used_s = cpu_s(server.pid)
+        used_s = cpu_with_children_s(server.pid)
     text = report("show", run, "--watch", samples, code=None).stdout
     check(re.search(rf"^Server cost  tcpserver \(process {server.pid}\)$", text, re.M), text)
     with stall_may_spoil():  # a sample is taken every second
