@@ -2,6 +2,7 @@
  * client_intervals: see client/intervals.h. */
 #include "client/intervals.h"
 
+#include "base/text_stream.h"
 #include "measure/hlog.h"
 
 #include <stdio.h>
@@ -102,14 +103,13 @@ static int print(const struct client_intervals *iv, FILE *out, uint64_t begin_ns
 /* All lines of an interval reach the log, or none. */
 static void put(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
-    char *text = NULL;
+    struct text_stream t;
     size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    int failed = out == NULL ? -1 : print(iv, out, begin_ns, end_ns);
+    char *text;
+    const int failed = text_stream_open(&t) != 0 ? -1 : print(iv, t.out, begin_ns, end_ns);
 
-    if (out != NULL)
-        failed |= fclose(out);
-    if (failed) {
+    text = text_stream_close(&t, &n_bytes);
+    if (failed || text == NULL) {
         iv->failed = true;
         free(text);
     } else {

@@ -2,6 +2,7 @@
  * client_opts_class: see client/opts_class.h. */
 #include "client/opts_class.h"
 
+#include "base/text_stream.h"
 #include "base/units.h"
 #include "client/opts_check.h"
 #include "client/worker/class.h"
@@ -65,17 +66,12 @@ static void begin(struct client_opts_class *c, const struct client_opts *o,
 
 static char *normal_text(const struct options *table, const struct client_opts_class *c)
 {
-    char *text = NULL;
+    struct text_stream t;
     size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
 
-    if (out == NULL)
-        return NULL;
-    options_print_given(table, c, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    if (text_stream_open(&t) == 0)
+        options_print_given(table, c, t.out);
+    return text_stream_close(&t, &n_bytes);
 }
 
 /* --- checks of a class --- */

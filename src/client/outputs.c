@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text_stream.h"
 #include "measure/hlog.h"
 
 #include <stdlib.h>
@@ -86,14 +87,15 @@ void client_outputs_reopen(struct client_outputs *out, struct rows *rows)
 
 int client_outputs_begin_hlog(struct client_outputs *out)
 {
+    struct text_stream head;
     size_t n_bytes;
-    FILE *head = open_memstream(&out->hlog_head, &n_bytes);
     char *copy;
 
-    if (head == NULL)
-        return log_error("out of memory");
-    hlog_begin(head, "tcpclient", TCPSCALER_VERSION, clock_now_ns() + clock_realtime_offset_ns());
-    if (fclose(head) != 0 || (copy = strdup(out->hlog_head)) == NULL)
+    if (text_stream_open(&head) == 0)
+        hlog_begin(head.out, "tcpclient", TCPSCALER_VERSION,
+                   clock_now_ns() + clock_realtime_offset_ns());
+    out->hlog_head = text_stream_close(&head, &n_bytes);
+    if (out->hlog_head == NULL || (copy = strdup(out->hlog_head)) == NULL)
         return log_error("out of memory");
     output_put(&out->hlog, copy, n_bytes);
     return 0;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text_stream.h"
 #include "client/run_result.h"
 #include "client/sweep.h"
 
@@ -22,14 +23,14 @@ static unsigned columns(void)
 
 static void show_progress(struct client_run_state *r, const struct tally *now, bool in_place)
 {
-    char *text = NULL;
+    struct text_stream t;
     size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
+    char *text;
 
-    if (out == NULL)
-        return;
-    progress_print(out, &r->progress, now);
-    if (fclose(out) == 0 && in_place)
+    if (text_stream_open(&t) == 0)
+        progress_print(t.out, &r->progress, now);
+    text = text_stream_close(&t, &n_bytes);
+    if (text != NULL && in_place)
         progress_show_in_place(log_stream(), text, columns() - 1);
     else if (text != NULL)
         fprintf(log_stream(), "%s\n", text);

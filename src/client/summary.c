@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/messages.h"
+#include "base/text_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +12,13 @@
 void client_summary_begin(struct client_summary *s, const struct report_about *about,
                           const struct client_result *result)
 {
-    FILE *out;
+    struct text_stream t;
 
-    *s = (struct client_summary){.text = NULL};
-    out = open_memstream(&s->text, &s->n_bytes);
-    if (out != NULL)
-        report_text(out, about, result);
-    if (out == NULL || fclose(out) != 0) {
+    if (text_stream_open(&t) == 0)
+        report_text(t.out, about, result);
+    s->text = text_stream_close(&t, &s->n_bytes);
+    if (s->text == NULL)
         log_error("out of memory: no summary");
-        s->n_bytes = 0;
-    }
     s->n_shown = s->n_bytes > 0 ? messages_offer(s->text, s->n_bytes) : 0;
 }
 

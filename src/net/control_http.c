@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text_stream.h"
 #include "base/units.h"
 #include "net/control_connections.h"
 
@@ -178,22 +179,22 @@ static void on_request(struct evhttp_request *request, void *arg)
 {
     struct control_http *h = arg;
     struct evhttp_connection *from = evhttp_request_get_connection(request);
-    char *text = NULL;
-    size_t n = 0;
-    struct control_reply reply = {.out = open_memstream(&text, &n),
-                                  .content_type = "application/json"};
-    enum control_status status;
+    struct text_stream t;
+    struct control_reply reply = {.content_type = "application/json"};
+    enum control_status status = CONTROL_NO_MEMORY;
+    size_t n_bytes;
+    char *text;
 
     control_connections_answers(&h->connections, id_of(evhttp_connection_get_bufferevent(from)));
-    if (reply.out == NULL) {
-        evhttp_send_error(request, CONTROL_NO_MEMORY, NULL);
-        return;
+    if (text_stream_open(&t) == 0) {
+        reply.out = t.out;
+        status = serve(h, request, &reply);
+        if (status != CONTROL_OK)
+            print_error(reply.out, reply.error);
     }
-    status = serve(h, request, &reply);
-    if (status != CONTROL_OK)
-        print_error(reply.out, reply.error);
-    if (fclose(reply.out) == 0)
-        send_answer(h, request, status, reply.content_type, text, n);
+    text = text_stream_close(&t, &n_bytes);
+    if (text != NULL)
+        send_answer(h, request, status, reply.content_type, text, n_bytes);
     else
         evhttp_send_error(request, CONTROL_NO_MEMORY, NULL);
     free(text);

@@ -3,6 +3,7 @@
  * and are added up. */
 #include "base/log.h"
 #include "base/output.h"
+#include "base/text_stream.h"
 #include "report/cmd.h"
 #include "report/html_page.h"
 #include "report/html_sections.h"
@@ -18,17 +19,17 @@
 /* The result of all runs: a copy, to be freed; NULL after one line on stderr. */
 static struct json_object *result_of(struct recordings *all, const struct total *total)
 {
-    char error[RESULT_ERROR_BYTES], *text = NULL;
+    char error[RESULT_ERROR_BYTES], *text;
     struct json_object *result;
-    size_t n_bytes = 0;
-    FILE *out = open_memstream(&text, &n_bytes);
+    struct text_stream t;
+    size_t n_bytes;
 
-    if (out != NULL && all->n == 1)
-        fputs(result_text(all->items[0].result, ""), out);
-    else if (out != NULL)
-        total_print_json(out, all, total);
-    if (out == NULL || fclose(out) != 0) {
-        free(text);
+    if (text_stream_open(&t) == 0 && all->n == 1)
+        fputs(result_text(all->items[0].result, ""), t.out);
+    else if (t.out != NULL)
+        total_print_json(t.out, all, total);
+    text = text_stream_close(&t, &n_bytes);
+    if (text == NULL) {
         log_error("out of memory");
         return NULL;
     }

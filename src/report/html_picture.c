@@ -3,6 +3,7 @@
 #include "report/html_picture.h"
 
 #include "base/log.h"
+#include "base/text_stream.h"
 #include "report/gnuplot.h"
 #include "report/html_plots_axes.h"
 #include "report/html_text.h"
@@ -29,25 +30,24 @@ int html_picture_embed(FILE *out, const char *svg, const char *label)
 /* Returns the SVG file, to be freed; NULL after one line on stderr. */
 static char *draw(void (*print)(FILE *script, const void *arg), const void *arg)
 {
-    char *svg = NULL;
-    size_t n_bytes;
-    FILE *file = open_memstream(&svg, &n_bytes);
+    struct text_stream t;
     struct gnuplot gnuplot;
-    int status = -1;
+    size_t n_bytes;
+    char *svg;
+    int status = 0;
 
-    if (file == NULL) {
-        log_error("out of memory");
-        return NULL;
-    }
-    if (gnuplot_open(&gnuplot) == 0) {
+    if (text_stream_open(&t) == 0 && (status = gnuplot_open(&gnuplot)) == 0) {
         print(gnuplot.script, arg);
-        status = gnuplot_close(&gnuplot, file);
+        status = gnuplot_close(&gnuplot, t.out);
     }
-    if (fclose(file) != 0 || status != 0) {
-        free(svg);
-        return NULL;
+    svg = text_stream_close(&t, &n_bytes);
+    if (status == 0) {
+        if (svg == NULL)
+            log_error("out of memory");
+        return svg;
     }
-    return svg;
+    free(svg);
+    return NULL;
 }
 
 void html_picture(FILE *out, bool *can_draw, const char *caption,

@@ -3,6 +3,7 @@
 #include "report/recording.h"
 
 #include "base/log.h"
+#include "base/text_stream.h"
 #include "base/units.h"
 #include "measure/rows_format.h"
 #include "report/hlog_reader.h"
@@ -30,18 +31,21 @@ static bool is_whole(const struct lines *l)
 static int read_result(struct recording *r, struct lines *l)
 {
     char error[RESULT_ERROR_BYTES];
-    char *text = NULL;
+    const size_t most_bytes = (size_t)RESULT_MOST_MIB << 20;
+    struct text_stream whole;
     size_t n_bytes = 0;
-    FILE *whole = open_memstream(&text, &n_bytes);
+    char *text;
 
-    if (whole == NULL)
+    if (text_stream_open(&whole) != 0)
         return log_error("%s: out of memory", l->path);
-    do
-        fwrite(l->line, 1, l->length, whole);
-    while (ftell(whole) <= RESULT_MOST_MIB << 20 && lines_next(l));
-    if (fclose(whole) != 0)
+    do {
+        fwrite(l->line, 1, l->length, whole.out);
+        n_bytes += l->length;
+    } while (n_bytes <= most_bytes && lines_next(l));
+    text = text_stream_close(&whole, &n_bytes);
+    if (text == NULL)
         log_error("%s: out of memory", l->path);
-    else if (n_bytes > (size_t)RESULT_MOST_MIB << 20)
+    else if (n_bytes > most_bytes)
         log_error("%s: larger than %d MiB, so it is not a result", l->path, RESULT_MOST_MIB);
     else if (lines_end(l) == 0 && (r->result = result_parse(text, n_bytes, error)) == NULL)
         log_error("%s: %s", l->path, error);

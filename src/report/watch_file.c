@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/text_stream.h"
 #include "base/textfile.h"
 #include "base/units.h"
 #include "measure/server_cost_report.h"
@@ -110,21 +111,22 @@ static void read_end(struct server_cost *c, bool is_complete)
 static struct json_object *cost_of(const struct json_object *file, const struct watch_series *s,
                                    const struct run *run)
 {
-    char error[RESULT_ERROR_BYTES], *text = NULL;
+    char error[RESULT_ERROR_BYTES], *text;
     struct json_object *cost = NULL;
     struct server_cost c;
+    struct text_stream t;
     struct json j;
     size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
 
-    if (out == NULL)
+    if (text_stream_open(&t) != 0)
         return NULL;
     (void)server_cost_read(&c, file);
     read_end(&c, is_complete(s, run));
     server_cost_compute(&c, s, run->begin_ns, run->end_ns);
-    json_init(&j, out);
+    json_init(&j, t.out);
     server_cost_report_json(&j, NULL, &c, s, MOST_ROWS);
-    if (fclose(out) == 0)
+    text = text_stream_close(&t, &n_bytes);
+    if (text != NULL)
         cost = result_parse_any(text, n_bytes, error);
     free(text);
     return cost;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/shutdown.h"
+#include "base/text_stream.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -110,23 +111,21 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
 /* Puts a new result in place of the last one; for stdout and pipes, behind it. */
 static void put_json(struct server *s)
 {
-    char *text = NULL;
+    struct text_stream t;
     size_t n_bytes;
-    FILE *out;
+    char *text;
 
     if (!output_put_rest(&s->json)) {
         log_error("--json: the reader of '%s' has not read the last result", s->opts.json);
         return;
     }
-    out = open_memstream(&text, &n_bytes);
-    if (out != NULL)
-        server_report_json(out, &s->result);
-    if (out == NULL || fclose(out) != 0) {
+    if (text_stream_open(&t) == 0)
+        server_report_json(t.out, &s->result);
+    text = text_stream_close(&t, &n_bytes);
+    if (text == NULL)
         log_error("--json: out of memory");
-        free(text);
-        return;
-    }
-    (void)output_put_document(&s->json, text, n_bytes);
+    else
+        (void)output_put_document(&s->json, text, n_bytes);
 }
 
 static void on_worker_wanted(evutil_socket_t fd, short what, void *arg)
