@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "measure/hlog.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -111,6 +112,7 @@ static void put(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
     text = text_stream_close(&t, &n_bytes);
     if (failed || text == NULL) {
         iv->failed = true;
+        output_say_lost(iv->log, ENOMEM, "values of an interval", false);
         free(text);
     } else {
         output_put(iv->log, text, n_bytes);

@@ -3,8 +3,11 @@
 #include "client/intervals.h"
 
 #include "file_steps.h"
+#include "memory_steps.h"
+#include "print_steps.h"
 #include "workers_steps.h"
 
+#include "base/log.h"
 #include "measure/hlog.h"
 
 #include <stdio.h>
@@ -105,6 +108,33 @@ static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
     assert_int_equal(strchr(line, '\n')[1], '\0'); /* no further line */
 }
 
+static void an_interval_lost_for_want_of_memory_is_said_and_leaves_no_part_of_a_line(void **state)
+{
+    char *said;
+
+    (void)state;
+    if (!hlog_is_available())
+        return;
+    record(0, 10);
+    client_intervals_tick(&intervals, ORIGIN + S);
+    hand_over();
+    log_set_stream(print_open());
+    memory_largest_bytes = 0;
+    client_intervals_tick(&intervals, ORIGIN + 2 * S);
+    memory_largest_bytes = SIZE_MAX;
+    log_set_stream(NULL);
+    said = print_close();
+    assert_has(said, "--hlog: cannot write '");
+    assert_has(said, "Cannot allocate memory; values of an interval are lost\n");
+    free(said);
+    assert_true(intervals.failed);
+    record(0, 20);
+    hand_over();
+    client_intervals_tick(&intervals, ORIGIN + 3 * S);
+    read_log();
+    assert_memory_equal(text, "1.000,1.000,", 12);
+}
+
 static void nothing_is_lost_at_the_end(void **state)
 {
     (void)state;
@@ -172,6 +202,9 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(each_interval_is_a_batch_and_a_line_of_the_log, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            an_interval_lost_for_want_of_memory_is_said_and_leaves_no_part_of_a_line, setup,
+            teardown),
         cmocka_unit_test_setup_teardown(nothing_is_lost_at_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(unanswered_queries_are_collected_too, setup, teardown),
         cmocka_unit_test_setup_teardown(times_of_classes_are_collected_and_logged_by_their_names,
