@@ -225,8 +225,9 @@ static int decompress(const uint8_t *data, size_t n_bytes, const struct hlog_int
         return REFUSE("out of memory");
     status = uncompress(plain, &n_plain, data + HLOG_COMPRESSED_HEAD_BYTES,
                         n_bytes - HLOG_COMPRESSED_HEAD_BYTES);
-    status = status != Z_OK ? REFUSE("cannot decompress the histogram")
-                            : hlog_reader_counts(plain, n_plain, interval->max_ns, h, error);
+    status = status == Z_MEM_ERROR ? REFUSE("out of memory")
+             : status != Z_OK      ? REFUSE("cannot decompress the histogram")
+                                   : hlog_reader_counts(plain, n_plain, interval->max_ns, h, error);
     free(plain);
     return status;
 }

@@ -177,13 +177,13 @@ struct json_object *result_parse_any(const char *text, size_t n_bytes,
     struct json_object *found;
     size_t end;
 
+    if (n_bytes > INT_MAX)
+        return REFUSE("out of memory");
     if (has_too_many(text, n_bytes))
         return REFUSE("more than %d objects and arrays", RESULT_MOST_PARTS);
     tokener = json_tokener_new();
-    if (tokener == NULL || n_bytes > INT_MAX) {
-        json_tokener_free(tokener);
+    if (tokener == NULL)
         return REFUSE("out of memory");
-    }
     found = json_tokener_parse_ex(tokener, text, (int)n_bytes);
     end = json_tokener_get_parse_end(tokener);
     if (json_tokener_get_error(tokener) == json_tokener_continue)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * memory_steps: realloc(3) of the program under test, which can run out of memory.  Programs that
- * include this are linked with --wrap=realloc. */
+ * memory_steps: realloc(3) of the rooms, which can run out of memory.  Tests that include this are
+ * linked with --wrap=realloc. */
 #ifndef TCPSCALER_TESTS_UNIT_MEMORY_STEPS_H
 #define TCPSCALER_TESTS_UNIT_MEMORY_STEPS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_text_stream: text of all lengths, and memory that runs out while it is collected. */
+ * test_text_stream: text of all lengths, and memory that runs out while it is collected.
+ * Linked with --wrap=realloc. */
 #include "base/text_stream.h"
 
 #include "memory_steps.h"

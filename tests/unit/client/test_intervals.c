@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_intervals: values that workers hand over, interval by interval. */
+ * test_intervals: values that workers hand over, interval by interval.
+ * Linked with --wrap=realloc. */
 #include "client/intervals.h"
 
 #include "file_steps.h"

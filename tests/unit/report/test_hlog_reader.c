@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * test_hlog_reader: logs written by hlog and by HdrHistogram's Python library (hdrhistogram 0.10.3
- * of PyPI, with that library's values), and invalid logs. */
+ * of PyPI, with that library's values), and invalid logs.  Linked with --wrap=uncompress. */
 #include "report/hlog_reader.h"
 
 #include "measure/hlog.h"
@@ -8,14 +8,25 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 static struct hist read_back;
 static char error[HLOG_ERROR_BYTES];
+static bool is_out_of_memory;
+
+int __real_uncompress(Bytef *to, uLongf *n_to, const Bytef *from, uLong n_from);
+int __wrap_uncompress(Bytef *to, uLongf *n_to, const Bytef *from, uLong n_from);
+
+int __wrap_uncompress(Bytef *to, uLongf *n_to, const Bytef *from, uLong n_from)
+{
+    return is_out_of_memory ? Z_MEM_ERROR : __real_uncompress(to, n_to, from, n_from);
+}
 
 static int start(void **state)
 {
@@ -180,6 +191,9 @@ static void invalid_histograms_are_refused(void **state)
     assert_refused("0,1,2,HISTFAAAACN4nJNpmSzMwMDAxAABMJqRgYHZzWDHAgb7DxABTiYAVw4EVw==\n",
                    "unsupported histogram parameters"); /* 2 digits */
     assert_refused("0,1,2,HISTFAAAAAR4nJNp\n", "cannot decompress");
+    is_out_of_memory = true;
+    assert_refused("0,1,2,HISTFAAAAAR4nJNp\n", "out of memory");
+    is_out_of_memory = false;
 }
 
 static int read_counts(const uint8_t *counts, size_t n)

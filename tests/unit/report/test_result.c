@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_result: figures of a result, and invalid results. */
+ * test_result: figures of a result, and invalid results.
+ * Linked with --wrap=json_tokener_new. */
 #include "report/result.h"
 #include "report/result_figures.h"
 
@@ -8,6 +9,7 @@
 #include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +33,15 @@
 #define HEAD "\"schema\":1,\"program\":\"tcpclient\""
 
 static char error[RESULT_ERROR_BYTES];
+static bool is_out_of_memory;
+
+struct json_tokener *__real_json_tokener_new(void);
+struct json_tokener *__wrap_json_tokener_new(void);
+
+struct json_tokener *__wrap_json_tokener_new(void)
+{
+    return is_out_of_memory ? NULL : __real_json_tokener_new();
+}
 
 static struct json_object *parse(const char *text)
 {
@@ -253,6 +264,15 @@ static void invalid_results_are_refused(void **state)
     }
 }
 
+static void want_of_memory_is_said(void **state)
+{
+    (void)state;
+    is_out_of_memory = true;
+    assert_null(parse(RESULT(HEAD, "null", "VALID", "7")));
+    is_out_of_memory = false;
+    assert_string_equal(error, "out of memory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +286,7 @@ int main(void)
         cmocka_unit_test(unit_of_a_sweep_is_that_of_its_first_search),
         cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
         cmocka_unit_test(invalid_results_are_refused),
+        cmocka_unit_test(want_of_memory_is_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
