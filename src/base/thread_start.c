@@ -18,7 +18,8 @@ int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
     return error;
 }
 
-/* Of pthread_create(3): EAGAIN is a limit on threads, or no memory for a stack. */
+/* Of pthread_create(3), EAGAIN is a limit on threads, or no memory for a stack; of epoll_ctl(2),
+ * ENOSPC is the limit on what is watched. */
 const char *thread_start_hint(int error)
 {
     switch (error) {
@@ -27,6 +28,12 @@ const char *thread_start_hint(int error)
                "and -d)";
     case ENOMEM:
         return " (see ulimit -v and -d)";
+    case EMFILE:
+        return " (see ulimit -n)";
+    case ENFILE:
+        return " (see fs.file-max)";
+    case ENOSPC:
+        return " (see fs.epoll.max_user_watches)";
     default:
         return "";
     }

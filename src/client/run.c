@@ -305,14 +305,18 @@ static int prepare(struct client_run_state *r)
     config->knows_drops = config->socket.datagrams && datagrams_find_dropped() == 0;
     atomic_init(&r->fallback_tuple, 0);
     config->fallback_tuple = &r->fallback_tuple;
-    config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
     config->memory = &r->memory;
+    config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (config->wake_fd < 0)
+        return -1;
     r->opens_all = client_config_opens_all(config);
     client_steer_init(&r->steer, config, &r->workers);
     config->targets =
         r->settings->control != NULL || r->settings->sweep != NULL ? &r->steer.targets : NULL;
     r->base = event_base_new();
+    if (r->base == NULL)
+        return -1;
     for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
         if (hist_init(&r->result->metrics[m]) != 0)
             return -1;
@@ -328,10 +332,7 @@ static int prepare(struct client_run_state *r)
         client_sweep_init(r->settings->sweep, config, &r->steer, &r->workers, &r->intervals) != 0)
         return -1;
     r->result->sweep = r->settings->sweep;
-    return config->wake_fd >= 0 && r->base != NULL && watch(r) == 0 &&
-                   (r->settings->control == NULL || open_control(r) == 0)
-               ? 0
-               : -1;
+    return watch(r) == 0 && (r->settings->control == NULL || open_control(r) == 0) ? 0 : -1;
 }
 
 static void release(struct client_run_state *r)

@@ -82,7 +82,7 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
         server_spare_open(&config->spare, config->n_kept_fds);
     /* a single worker or a shared table: nobody to help */
     if (server_overflow_open(&config->overflow, config->own_fd_tables && most > 1, most > n) != 0)
-        return log_error("cannot start threads: %s", strerror(errno));
+        return log_error("cannot start threads: %s%s", strerror(errno), thread_start_hint(errno));
     if (list_kept_fds(w) != 0)
         return log_error("out of memory");
     while (w->n < n)

@@ -41,6 +41,15 @@ def test_server_out_of_fds_keeps_serving_and_recovers():
 
 
 @plain_build_only
+def test_client_that_cannot_start_names_what_the_system_is_out_of():
+    need_program("strace")
+    r = run_command(["strace", "-D", "-qq", "-o", "/dev/null", "-e", "trace=eventfd2", "-e", "inject=eventfd2:error=ENFILE:when=2",
+                     TCPCLIENT, "-q", "-t", "1", "127.0.0.1"])
+    check_equal(r.returncode, 2, "exit code")
+    check_equal(r.stderr, "tcpclient: cannot start: Too many open files in system (see fs.file-max)\n", "stderr")
+
+
+@plain_build_only
 def test_server_without_memory_for_new_connections_names_memory():
     need_program("strace")
     with Server(prefix=["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=accept4",

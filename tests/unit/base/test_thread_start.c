@@ -42,7 +42,10 @@ static void limits_that_may_be_the_reason_are_named(void **state)
     (void)state;
     assert_non_null(strstr(thread_start_hint(EAGAIN), "ulimit -u"));
     assert_string_equal(thread_start_hint(ENOMEM), " (see ulimit -v and -d)");
-    assert_string_equal(thread_start_hint(EMFILE), "");
+    assert_string_equal(thread_start_hint(EMFILE), " (see ulimit -n)");
+    assert_string_equal(thread_start_hint(ENFILE), " (see fs.file-max)");
+    assert_string_equal(thread_start_hint(ENOSPC), " (see fs.epoll.max_user_watches)");
+    assert_string_equal(thread_start_hint(EPERM), "");
 }
 
 int main(void)
