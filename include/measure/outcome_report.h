@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * outcome_report: prints counts by phase and reason, as text and as JSON. */
+ * outcome_report: prints counts by phase and reason, as text, messages, JSON and metrics. */
 #ifndef TCPSCALER_MEASURE_OUTCOME_REPORT_H
 #define TCPSCALER_MEASURE_OUTCOME_REPORT_H
 
@@ -16,6 +16,10 @@ struct openmetrics;
 void outcome_report_text(FILE *out, const char *title,
                          const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS],
                          bool with_remedies);
+
+/* Logs one line for each count above 0 if something is wrong, "COUNT connections: phase: reason:
+ * remedy". */
+void outcome_report_log(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS]);
 
 /* An object: "phase/reason": count for each count above 0. */
 void outcome_report_json(struct json *j, const char *key,

@@ -8,6 +8,7 @@
 #include "client/report_sweep.h"
 #include "client/summary.h"
 #include "measure/hgrm.h"
+#include "measure/outcome_report.h"
 #include "measure/verdict.h"
 #include "net/worker.h"
 
@@ -78,6 +79,11 @@ static void log_goals(const struct client_goals *goals)
             log_error("--assert: %s", report_goal(text, goals, i));
 }
 
+static bool refers_to_outcomes(const struct client_result *r)
+{
+    return (r->doubts & (1u << VERDICT_CONNECTIONS_SHORT | 1u << VERDICT_UNSENT)) != 0;
+}
+
 /* Logged even with --quiet: they explain the exit code. */
 static void log_reasons(const struct client_session *s, const struct client_result *r)
 {
@@ -85,6 +91,8 @@ static void log_reasons(const struct client_session *s, const struct client_resu
     log_rows(&s->outputs.rows, &r->rows);
     if (r->doubts != 0)
         log_limits(&r->diagnosis);
+    if (refers_to_outcomes(r) && r->diagnosis.n_lines == 0)
+        outcome_report_log(r->tally.connections.ended);
     log_goals(&r->goals);
 }
 

@@ -3,6 +3,7 @@
 #include "measure/outcome_report.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "measure/openmetrics.h"
 
@@ -42,6 +43,23 @@ void outcome_report_text(FILE *out, const char *title,
         }
     if (remedied)
         fputs("              (docs/limits.md explains each reason)\n", out);
+}
+
+void outcome_report_log(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
+{
+    char text[UNITS_TEXT_BYTES];
+
+    for (int p = 0; p < OUTCOME_N_PHASES; p++)
+        for (int r = 0; r < OUTCOME_N_REASONS; r++) {
+            const uint64_t n = tally_get(&counts[p][r]);
+            const char *remedy = outcome_remedy((enum outcome_reason)r);
+
+            if (n > 0 && remedy != NULL)
+                log_error("%s %s: %s: %s: %s", units_format_count(text, n),
+                          units_noun(n, "connection", "connections"),
+                          outcome_phase_name((enum outcome_phase)p),
+                          outcome_reason_name((enum outcome_reason)r), remedy);
+        }
 }
 
 /* "phase/reason", NAME_BYTES. */

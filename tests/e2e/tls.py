@@ -114,8 +114,9 @@ def test_invalid_certificates_are_refused_by_name():
 @covered_by_others
 def test_system_authorities_decide_without_a_ca_file():
     with serve_with(Authority().sign()) as server:
-        r = run_client("--tls", "-c", 5, *FEW, f"127.0.0.1:{server.port}")
+        r = run_client("--quiet", "--tls", "-c", 5, *FEW, f"127.0.0.1:{server.port}")
     check_all_refused(r, "tls/certificate not trusted")
+    check("tcpclient: 5 connections: tls: certificate not trusted: use --tls-ca " in r.err, f"said with --quiet: {r.err}")
 
 
 @covered_by_others

@@ -233,7 +233,8 @@ void client_conn_log(const struct client_conn *c, struct outcome outcome, const 
     static atomic_flag warned[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     const struct client_transport *t = c->transport;
 
-    if (text == NULL || t->config->quiet ||
+    /* the remedy of REASON_OTHER refers to this line */
+    if (text == NULL || (t->config->quiet && outcome.reason != REASON_OTHER) ||
         atomic_flag_test_and_set(&warned[outcome.phase][outcome.reason]))
         return;
     log_error("connection %u: %s: %s (%s); further errors are only counted",

@@ -3,6 +3,7 @@
 #include "measure/outcome_report.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "measure/openmetrics.h"
 
 #include <setjmp.h>
@@ -86,6 +87,23 @@ static void the_guide_is_not_named_if_nothing_is_wrong(void **state)
     assert_string_equal(text, "\nTitle\n           1  run: finished\n");
 }
 
+static void what_is_wrong_is_logged_with_its_remedy(void **state)
+{
+    (void)state;
+    count_some();
+    tally_add(&tally.errors[PHASE_TLS][REASON_CERT_UNTRUSTED], 2000);
+    log_set_stream(out);
+    outcome_report_log(counted->errors);
+    log_set_stream(NULL);
+    fclose(out);
+    assert_string_equal(text,
+                        "test_outcome_report: 1 connection: connect: refused: nothing listens "
+                        "on that port, or a firewall rejects the connection\n"
+                        "test_outcome_report: 2,000 connections: tls: certificate not "
+                        "trusted: use --tls-ca with the CA that signed it, or "
+                        "--tls-insecure\n");
+}
+
 static void json_has_a_key_for_each_count_above_0(void **state)
 {
     struct json j;
@@ -121,6 +139,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(the_guide_is_not_named_if_nothing_is_wrong, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_is_wrong_is_logged_with_its_remedy, setup, teardown),
         cmocka_unit_test_setup_teardown(json_has_a_key_for_each_count_above_0, setup, teardown),
         cmocka_unit_test_setup_teardown(metrics_have_a_sample_for_each_count_above_0, setup,
                                         teardown),
