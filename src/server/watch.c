@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/shutdown.h"
 #include "base/text_stream.h"
+#include "base/thread_start.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -149,7 +150,9 @@ int server_watch_workers(struct server *s)
     if (!server_overflow_is_open(o))
         return 0;
     event_assign(&s->grow_event, s->base, o->wanted_fd, EV_READ | EV_PERSIST, on_worker_wanted, s);
-    return event_add(&s->grow_event, NULL) == 0 ? 0 : log_error("cannot start: out of memory");
+    if (event_add(&s->grow_event, NULL) == 0)
+        return 0;
+    return log_error("cannot start: %s%s", strerror(errno), thread_start_hint(errno));
 }
 
 static void on_end(evutil_socket_t fd, short what, void *arg)
@@ -199,7 +202,7 @@ int server_watch_begin(struct server *s)
 
     s->base = event_base_new();
     if (s->base == NULL)
-        return log_error("cannot create an event loop");
+        return log_error("cannot start: %s%s", strerror(errno), thread_start_hint(errno));
     event_assign(&s->look_event, s->base, -1, EV_PERSIST, on_look, s);
     failed |= event_add(&s->look_event, &look);
     event_assign(&s->stats_event, s->base, -1, EV_PERSIST, on_stats, s);
@@ -212,7 +215,10 @@ int server_watch_begin(struct server *s)
         failed |= evsignal_add(&s->signal_events[i], NULL);
     }
     shutdown_deliver();
-    return failed == 0 ? 0 : log_error("cannot watch signals and timers: %s", strerror(errno));
+    if (failed == 0)
+        return 0;
+    return log_error("cannot watch signals and timers: %s%s", strerror(errno),
+                     thread_start_hint(errno));
 }
 
 void server_watch_end(struct server *s)

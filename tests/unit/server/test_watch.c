@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * test_watch: memory pressure of TCP that is over when the server is asked for it; results that
- * cannot be written. */
+ * cannot be written; a server that cannot start.  Linked with --wrap=event_add. */
 #include "server/watch.h"
 
 #include "base/log.h"
+#include "print_steps.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,6 +24,19 @@ enum { MOST_TURNS = 100 }; /* of the event loop */
 static struct server server = {.memory = {.meminfo_fd = -1}};
 static char protocols[] = "TCP       2304      5       1   yes   320   yes\n";
 static size_t n_bytes; /* of it; 0: the kernel's */
+
+static bool is_at_limit; /* of what epoll(7) may watch */
+
+int __real_event_add(struct event *event, const struct timeval *timeout);
+int __wrap_event_add(struct event *event, const struct timeval *timeout);
+
+int __wrap_event_add(struct event *event, const struct timeval *timeout)
+{
+    if (!is_at_limit)
+        return __real_event_add(event, timeout);
+    errno = ENOSPC;
+    return -1;
+}
 
 /* Called to read /proc. */
 FILE *fopen(const char *name, const char *mode)
@@ -80,10 +95,29 @@ static void loss_of_a_result_is_said_while_the_server_runs(void **state)
     free(said);
 }
 
+static void a_server_that_cannot_start_names_the_limit(void **state)
+{
+    char *said;
+
+    (void)state;
+    log_set_stream(print_open());
+    is_at_limit = true;
+    assert_int_equal(server_watch_begin(&server), -1);
+    is_at_limit = false;
+    log_set_stream(NULL);
+    said = print_close();
+    assert_has(said, "cannot watch signals and timers: No space left on device (see "
+                     "fs.epoll.max_user_watches)\n");
+    free(said);
+    server_watch_end(&server);
+    event_base_free(server.base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pressure_is_noted_while_it_lasts),
+        cmocka_unit_test(a_server_that_cannot_start_names_the_limit),
         cmocka_unit_test(loss_of_a_result_is_said_while_the_server_runs),
     };
 
