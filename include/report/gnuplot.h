@@ -16,7 +16,8 @@ struct gnuplot {
 int gnuplot_open(struct gnuplot *g);
 
 /* Closes the script, waits, and copies the picture to `out`, because gnuplot does not report its
- * own write errors.  Returns 0; or -1 after one line on stderr if gnuplot failed. */
+ * own write errors.  Returns 0; or -1 after one line on stderr if gnuplot failed, or the picture is
+ * empty or incomplete. */
 int gnuplot_close(struct gnuplot *g, FILE *out);
 
 #endif

@@ -91,27 +91,35 @@ int gnuplot_open(struct gnuplot *g)
     return log_error("cannot start gnuplot: %s", strerror(error != 0 ? error : errno));
 }
 
-static void copy_picture(int fd, FILE *out)
+/* Returns 0, or -1 after one line on stderr. */
+static int copy_picture(int fd, FILE *out)
 {
     char bytes[1 << 16];
     ssize_t n = lseek(fd, 0, SEEK_SET);
+    bool any = false;
 
-    while (n >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0)
-        fwrite(bytes, 1, (size_t)n, out);
+    while (n >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0) {
+        fwrite(bytes, 1, (size_t)n, out); /* its owner notices errors */
+        any = true;
+    }
+    if (n < 0)
+        return log_error("cannot read the picture: %s", strerror(errno));
+    return any ? 0 : log_error("gnuplot drew no picture");
 }
 
 int gnuplot_close(struct gnuplot *g, FILE *out)
 {
     bool failed = ferror(g->script) != 0;
-    int status = 0;
+    int status = 0, copied = 0;
 
     failed |= fclose(g->script) != 0;
     failed |= waitpid(g->pid, &status, 0) != g->pid;
-    copy_picture(g->picture_fd, out);
+    if (!failed && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        copied = copy_picture(g->picture_fd, out);
     close(g->picture_fd);
     if (failed)
         return log_error("gnuplot exited early");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return log_error("gnuplot failed");
-    return 0;
+    return copied;
 }
