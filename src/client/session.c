@@ -215,6 +215,12 @@ static int run_stamped(struct client_session *s, const struct client_run_setting
     return failed;
 }
 
+/* Of logs, if there is no run: files that are new and empty are removed later. */
+static void take_back_heads(struct client_session *s)
+{
+    (void)client_outputs_begin(&s->outputs);
+}
+
 static int run(struct client_session *s, struct client_sweep *sweep, struct client_result *result)
 {
     const struct report_about about = client_session_about(s, s->plan.rate_qps);
@@ -249,8 +255,10 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         return -1;
     if (s->outputs.hlog.stream != NULL && client_outputs_begin_hlog(&s->outputs) != 0)
         return -1;
-    if (open_rows(s) != 0)
+    if (open_rows(s) != 0) {
+        take_back_heads(s);
         return -1;
+    }
     failed = run_stamped(s, &settings, result);
     error = errno;
     messages_set_patience(MESSAGES_BRIEFLY);
@@ -260,6 +268,8 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         rows_close(s->plan.config.rows, &result->rows);
         result->has_rows = true;
     }
+    if (failed)
+        take_back_heads(s);
     s->was_stopped = shutdown_was_requested();
     result->interrupted |= s->was_stopped;
     return failed;

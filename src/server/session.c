@@ -285,6 +285,7 @@ static int serve(struct server *s)
     watch_memory(s);
     if (server_watch_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0) {
         server_workers_stop(&s->workers);
+        (void)output_begin(&s->connections); /* takes back its head */
         return SERVER_EXIT_USAGE;
     }
     announce(s);

@@ -164,9 +164,22 @@ def test_plan_counts_the_rows_that_fill_the_rings():
 
 @plain_build_only
 def test_client_that_cannot_start_names_the_limits():
-    r = run_command([*limited_to(60000), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "127.0.0.1"])
+    with tempfile.TemporaryDirectory(prefix="tcpscaler-test-") as d:
+        r = run_command([*limited_to(60000), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "--hlog", f"{d}/hlog",
+                         "--json", f"{d}/json", "127.0.0.1"])
+        left = os.listdir(d)
     check_equal(r.returncode, 2, f"exit code: {r.stderr}")
     check(re.search(r"cannot start: .* \(see .*ulimit -v and -d\)$", r.stderr, re.M), r.stderr)
+    check_equal(left, [], "files without a run")
+
+
+@plain_build_only
+def test_server_that_cannot_start_leaves_no_file():
+    with tempfile.TemporaryDirectory(prefix="tcpscaler-test-") as d:
+        r = run_command([*limited_to(60000), TCPSERVER, "--threads", "64", "--force", "--connections-out", f"{d}/list", "0"])
+        left = os.listdir(d)
+    check_equal(r.returncode, 2, f"exit code: {r.stderr}")
+    check_equal(left, [], f"files: {r.stderr}")
 
 
 @plain_build_only
