@@ -43,6 +43,14 @@ static void more_trials_than_needed_are_all_weighed(void **state)
     assert_int_equal(of_full(19, 20), LOAD_UPPER_BOUND);
 }
 
+/* Of ten trials, five. */
+static void half_of_the_trials_decide_that_a_load_is_sustained_and_not_that_it_is_not(void **state)
+{
+    (void)state;
+    assert_int_equal(load_classify(&(struct load_sums){.full_good_s = 10}, 20), LOAD_LOWER_BOUND);
+    assert_int_equal(load_classify(&(struct load_sums){.full_bad_s = 10}, 20), LOAD_UNDECIDED);
+}
+
 /* A bad short trial counts unless a good one balances it; a good one counts for nothing else. */
 static void short_trials_can_only_speak_against_a_load(void **state)
 {
@@ -63,6 +71,7 @@ int main(void)
         cmocka_unit_test(six_of_eleven_decide),
         cmocka_unit_test(one_trial_decides_where_one_is_enough),
         cmocka_unit_test(more_trials_than_needed_are_all_weighed),
+        cmocka_unit_test(half_of_the_trials_decide_that_a_load_is_sustained_and_not_that_it_is_not),
         cmocka_unit_test(short_trials_can_only_speak_against_a_load),
     };
 

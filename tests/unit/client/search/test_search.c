@@ -110,6 +110,8 @@ static void a_long_trial_confirms_and_an_overload_shows_the_recovery(void **stat
     assert_int_equal(overload->order.step, SEARCH_OVERLOAD);
     assert_int_equal(overload->order.duration_ns, 5 * S_NS);
     assert_true(overload->order.load > 1.499 * lower && overload->order.load < 1.501 * lower);
+    assert_int_equal(s.order.step, SEARCH_RECOVER);
+    assert_true(s.order.load > 0.899 * lower && s.order.load < 0.901 * lower);
     assert_true(s.recovery_known && s.recovery_ns == S_NS);
     assert_true(took_ns < 240 * S_NS);
 }
