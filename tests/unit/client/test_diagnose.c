@@ -18,6 +18,7 @@ static void missing_connections_are_diagnosed(void **state)
     client_diagnose(r, &m->plan, true);
     assert_int_equal(r->diagnosis.n_lines, 1);
     assert_int_equal(r->diagnosis.lines[0].connections, 4);
+    assert_null(strstr(r->diagnosis.lines[0].remedy, "--class")); /* there is none */
 }
 
 static void the_ports_that_refused_are_named(void **state)
@@ -187,6 +188,66 @@ static void connections_that_follow_one_another_are_not_missing(void **state)
     assert_int_equal(m->result.diagnosis.n_lines, 1);
 }
 
+/* As many live as were requested, so that only what failed is missing. */
+static void connections_that_follow_one_another_fail_whichever_way_they_do(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    tally_add(&r->tally.connections.ended[PHASE_BIND][REASON_PORTS], 4);
+    for (int way = 0; way < 3; way++) {
+        m->plan.config.queries_per_conn = way == 0;
+        m->plan.config.on_demand = way == 1;
+        m->plan.config.conn_per_query = way == 2;
+        client_diagnose(r, &m->plan, true);
+        assert_int_equal(r->diagnosis.n_lines, 1);
+        assert_string_equal(line->limit, "source ports");
+        assert_non_null(strstr(line->evidence, "connections/s achieved"));
+    }
+}
+
+/* Of the ten, two were begun. */
+static void connections_that_were_given_up_are_those_not_begun(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    memset(&r->tally, 0, sizeof r->tally);
+    tally_add(&r->tally.bytes_sent, 100);
+    tally_add(&r->tally.connections.attempted, 2);
+    tally_add(&r->tally.connections.connected, 2);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 2);
+    r->connections_live = 0;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "nobody answers");
+    assert_null(strstr(line->evidence, "not attempted"));
+    r->gave_up = true;
+    client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(line->evidence, "; 8 more not attempted"));
+}
+
+/* All end within 3 ms, used in turn. */
+static void only_a_server_that_lost_all_connections_has_gone_away(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    for (unsigned i = 0; i < N_CONNECTIONS; i++)
+        losses_add(&r->losses, 7000 * MS + i * MS * 3 / N_CONNECTIONS, i * MS);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], N_CONNECTIONS);
+    tally_add(&r->tally.connections.proven, N_CONNECTIONS);
+    r->server_was_tried = true;
+    for (uint64_t n_left = 0; n_left < 2; n_left++) {
+        r->connections_live = n_left;
+        client_diagnose(r, &m->plan, true);
+        assert_string_equal(line->limit,
+                            n_left == 0 ? "the server went away" : "the server's limits");
+    }
+}
+
 /* The server closes all connections two seconds after their last answer. */
 static void the_advice_fits_how_the_run_opens_connections(void **state)
 {
@@ -263,6 +324,9 @@ int main(void)
         TEST(what_other_ports_closed_is_not_put_down_to_the_silent_one),
         TEST(a_server_that_some_classes_use_without_tls_is_not_said_to_lack_it),
         TEST(connections_that_follow_one_another_are_not_missing),
+        TEST(connections_that_follow_one_another_fail_whichever_way_they_do),
+        TEST(connections_that_were_given_up_are_those_not_begun),
+        TEST(only_a_server_that_lost_all_connections_has_gone_away),
         TEST(the_advice_fits_how_the_run_opens_connections),
         TEST(a_server_that_never_answered_is_named),
     };
