@@ -2,6 +2,8 @@
  * test_report_host: figures of this host, its network and its sockets in the text and the JSON. */
 #include "report_steps.h"
 
+#include <errno.h>
+
 /* 1,000 more connections were open for a while. */
 static void memory_is_that_of_the_connections_still_open(void **state)
 {
@@ -60,7 +62,8 @@ static void start_is_known_before_or_after_it(void **state)
     assert_start(*state, 2500 * (int64_t)MS,
                  "\nStart        at 2023-11-14T22:13:20.000Z, known 2.50 s before; clock");
     assert_start(*state, -656 * (int64_t)MS,
-                 "\nStart        at 2023-11-14T22:13:20.000Z, known 656 ms after it; clock");
+                 "\nStart        at 2023-11-14T22:13:20.000Z, known 656 ms after it; clock not "
+                 "synchronized\n");
 }
 
 /* A reading before the load, one when it begins, and one after it: each figure has its own. */
@@ -154,6 +157,59 @@ static void sockets_left_are_told_apart(void **state)
     free(text);
 }
 
+static void what_the_run_did_not_have_is_left_out(void **state)
+{
+    static const char *const words[] = {"Limiting factors", "Network", "Raw output", "Start  "};
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.start.requested = true; /* it ended before the time was known */
+    text = text_of(report_text, m);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_null(strstr(text, words[i]));
+    free(text);
+    m->result.start = (struct client_start){.at_epoch_ns = 1};
+    m->result.has_interface = true;
+    m->result.loaded = false;
+    text = text_of(report_text, m);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_null(strstr(text, words[i]));
+    free(text);
+}
+
+static void every_limit_has_its_evidence_and_its_remedy(void **state)
+{
+    struct made_up *m = *state;
+    struct diagnosis *d = &m->result.diagnosis;
+    char *text;
+
+    d->n_lines = 2;
+    d->lines[0] = (struct diagnosis_line){.limit = "one", .connections = 1200};
+    strcpy(d->lines[0].evidence, "seen");
+    strcpy(d->lines[0].remedy, "raise it");
+    d->lines[1] = (struct diagnosis_line){.limit = "another", .connections = 3};
+    strcpy(d->lines[1].evidence, "seen, too");
+    strcpy(d->lines[1].remedy, "lower it");
+    text = text_of(report_text, m);
+    assert_has(text, "\nLimiting factors\n"
+                     "       1,200  one: seen\n              -> raise it\n"
+                     "           3  another: seen, too\n              -> lower it\n");
+    free(text);
+}
+
+static void rows_of_both_kinds_count(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.has_rows = true;
+    m->result.rows = (struct rows_result){
+        .written = {100, 20}, .dropped = {300, 4}, .left_out = {5000, 600}, .error = ENOSPC};
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   120 rows written, 304 missing, 5,600 not sampled: No space");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +219,9 @@ int main(void)
         TEST(figures_of_the_host_are_differences),
         TEST(figures_of_the_network_are_those_under_load),
         TEST(sockets_left_are_told_apart),
+        TEST(what_the_run_did_not_have_is_left_out),
+        TEST(every_limit_has_its_evidence_and_its_remedy),
+        TEST(rows_of_both_kinds_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
