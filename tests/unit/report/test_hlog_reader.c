@@ -196,11 +196,52 @@ static void invalid_histograms_are_refused(void **state)
     is_out_of_memory = false;
 }
 
+/* Of n bytes of counts, with this project's parameters. */
+static void make_head(uint8_t data[HLOG_HEAD_BYTES], size_t n)
+{
+    const uint8_t head[HLOG_HEAD_BYTES] = {0x1c, 0x84,       0x93,     0x13,     0,           0,
+                                           0,    (uint8_t)n, [15] = 3, [23] = 1, [32] = 0x3f, 0xf0};
+
+    memcpy(data, head, sizeof head);
+}
+
+/* Each parameter alone would give the counts other values. */
+static void histograms_with_other_parameters_are_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+        bool is_refused;
+    } fields[] = {
+        {"cookie", 3, true},
+        {"length", 7, true},
+        {"index offset", 11, true},
+        {"digits", 15, true},
+        {"lowest value", 23, true},
+        {"highest value", 31, false},
+        {"conversion ratio", 32, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        uint8_t data[HLOG_HEAD_BYTES + 1];
+        int code;
+
+        make_head(data, 1);
+        data[HLOG_HEAD_BYTES] = 2;
+        data[fields[i].at] ^= 0x40;
+        hist_reset(&read_back);
+        code = hlog_reader_counts(data, sizeof data, 0, &read_back, error);
+        if ((code != 0) != fields[i].is_refused)
+            fail_msg("%s: %d", fields[i].name, code);
+    }
+}
+
 static int read_counts(const uint8_t *counts, size_t n)
 {
-    uint8_t data[128] = {0x1c, 0x84,       0x93,     0x13,     0,           0,
-                         0,    (uint8_t)n, [15] = 3, [23] = 1, [32] = 0x3f, 0xf0};
+    uint8_t data[128];
 
+    make_head(data, n);
     memcpy(data + HLOG_HEAD_BYTES, counts, n);
     hist_reset(&read_back);
     return hlog_reader_counts(data, HLOG_HEAD_BYTES + n, 0, &read_back, error);
@@ -261,6 +302,7 @@ int main(void)
         cmocka_unit_test(lines_say_what_they_are),
         cmocka_unit_test(tags_have_at_most_31_characters),
         cmocka_unit_test(invalid_histograms_are_refused),
+        cmocka_unit_test(histograms_with_other_parameters_are_refused),
         cmocka_unit_test(counts_are_checked),
         cmocka_unit_test(values_of_0_are_kept_as_the_smallest),
     };
