@@ -60,6 +60,26 @@ static void version_1_charges_sockets_apart(void **state)
     assert_int_equal(u.socket_bytes, 8192);
 }
 
+/* Without one of them, the other is no sum. */
+static void what_is_missing_is_not_added(void **state)
+{
+    struct cgroup_usage u;
+
+    (void)state;
+    tree_put("v2/memory.stat", "kernel 200000\n");
+    assert_int_equal(read_group("v2", true).kernel_bytes, 200000);
+    tree_put("v2/memory.stat", "sock 7000\n");
+    assert_true(read_group("v2", true).kernel_bytes == CGROUP_USAGE_UNKNOWN);
+    tree_put("sockets/memory.kmem.tcp.usage_in_bytes", "8192\n");
+    u = read_group("sockets", false);
+    assert_int_equal(u.socket_bytes, 8192);
+    assert_true(u.bytes == CGROUP_USAGE_UNKNOWN && u.kernel_bytes == CGROUP_USAGE_UNKNOWN);
+    tree_put("others/memory.usage_in_bytes", "1000000\n");
+    tree_put("others/memory.kmem.usage_in_bytes", "200000\n");
+    u = read_group("others", false);
+    assert_true(u.bytes == 1000000 && u.kernel_bytes == 200000);
+}
+
 static void missing_files_are_unknown(void **state)
 {
     const struct cgroup_usage u = read_group("none", true), v = read_group("none", false);
@@ -94,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(version_2_has_kernel_and_sockets_apart), TEST(an_older_kernel_has_only_the_parts),
+        TEST(version_1_charges_sockets_apart),        TEST(what_is_missing_is_not_added),
         TEST(version_1_charges_sockets_apart),        TEST(missing_files_are_unknown),
         TEST(processes_of_groups_below_count),
     };
