@@ -16,7 +16,7 @@ static void summary_has_every_figure_in_its_place(void **state)
     assert_has(text, "97 accepted, 1 refused, 96 active; 1 connected here, but not accepted");
     assert_has(text, "100 requested, 99 connected, 98 proven, 1 half-open");
     assert_has(text, "98 live at the end; opened in 500 ms (198/s)");
-    assert_has(text, "1,003 scheduled, 1,000 sent, 980 answered");
+    assert_has(text, "1,003 scheduled, 1,000 sent, 980 answered (97.7068 % success)\n");
     assert_has(text, "15 timed out, 5 failed, 0 cancelled, 3 unsent");
     assert_has(text, "\nAnswers      960 NOERROR, 11 NXDOMAIN, 6 RCODE15, 2 truncated, 3 echoed\n");
     assert_has(text,
@@ -54,6 +54,54 @@ static void head_says_how_the_queries_are_sent(void **state)
     text = text_of(report_text, m);
     assert_has(text, "\n  2 threads with own fd tables, pacing spin, seed 7, quickack on, ");
     free(text);
+}
+
+static void assert_first_line(struct made_up *m, const char *line)
+{
+    char *text = text_of(report_text, m);
+
+    *strchr(text, '\n') = '\0';
+    assert_string_equal(text, line);
+    free(text);
+}
+
+static void head_says_which_load_was_requested(void **state)
+{
+    static const struct client_class classes[2] = {{.name = "a"}, {.name = "b"}};
+    struct made_up *m = *state;
+    struct client_config *c = &m->config;
+
+    m->result.steered = false;
+    m->about.rate_qps = 0;
+    assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, no queries, 10.0 s");
+    c->listens = true;
+    assert_first_line(m, "tcpclient 9.9: listen to 192.0.2.1:53, 100 connections, 10.0 s");
+    c->listens = false;
+    c->duration_ns = PACER_NEVER;
+    c->population.n = 1;
+    m->about.rate_qps = 0.5;
+    assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections at most, on a "
+                         "schedule, 0.5 q/s (Poisson, random)");
+    c->population.n = 0;
+    c->loop = CLIENT_LOOP_CLOSED;
+    c->interval_ns = 20 * MS;
+    assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, closed loop, "
+                         "20.0 ms after each answer");
+    c->classes = classes;
+    c->n_classes = 2;
+    assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, closed loop "
+                         "(2 classes)");
+}
+
+static void head_counts_questions_if_there_are_several(void **state)
+{
+    struct made_up *m = *state;
+
+    m->result.steered = false;
+    m->config.query.n_queries = 2;
+    assert_first_line(m, "tcpclient 9.9: dns, 2 questions, to 192.0.2.1:53, 100 connections, "
+                         "100 q/s (Poisson, random), 10.0 s");
+    m->config.query.n_queries = 1;
 }
 
 /* Ten batches with the means 2, 4 ... 20 us; see test_batch_means. */
@@ -356,6 +404,37 @@ static void tables_without_rows_have_no_head(void **state)
     hist_free(&m->result.class_times[0].response);
 }
 
+/* Of twelve connections, one did not get an answer. */
+static void arrivals_have_their_times(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text = text_of(report_text, m);
+
+    assert_null(strstr(text, "\nArrivals ")); /* they were opened as fast as possible */
+    free(text);
+    m->config.connect_arrival = CLIENT_CONNECT_POISSON;
+    m->config.connect_rate_per_s = 50;
+    tally_add(&r->tally.connections.held, 7);
+    record(&r->metrics[CLIENT_OPEN_LAG], 1 * US, 12);
+    record(&r->metrics[CLIENT_DUE_CONNECTED], 20 * US, 12);
+    record(&r->metrics[CLIENT_DUE_ANSWERED], 4 * MS, 11);
+    hist_record_beyond(&r->metrics[CLIENT_DUE_ANSWERED], 1);
+    record(&r->metrics[CLIENT_OPEN_ANSWERED], 3 * MS, 11);
+    text = text_of(report_text, m);
+    assert_has(text, "\nArrivals     12 connections at 50/s (Poisson), 7 held back by "
+                     "--connect-window\n\nSince due         min ");
+    assert_has(text, "\nopen lag      1.00 us");
+    assert_has(text, "\nconnected     20.0 us");
+    assert_has(text, "\nanswered      4.00 ms");
+    assert_has(text, "\nfrom open     3.00 ms");
+    free(text);
+    m->config.connect_arrival = CLIENT_CONNECT_CONSTANT;
+    text = text_of(report_text, m);
+    assert_has(text, "\nArrivals     12 connections at 50/s (constant), ");
+    free(text);
+}
+
 /* Its trials have theirs. */
 static void a_search_has_no_times_of_the_whole_run(void **state)
 {
@@ -425,6 +504,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
         TEST(head_says_how_the_queries_are_sent),
+        TEST(head_says_which_load_was_requested),
+        TEST(head_counts_questions_if_there_are_several),
         TEST(mean_has_an_interval_once_the_run_is_long_enough),
         TEST(closed_loop_requests_no_rate),
         TEST(small_rate_is_not_rounded_to_nothing),
@@ -439,6 +520,7 @@ int main(void)
         TEST(table_without_rows_is_left_out),
         TEST(rows_that_are_not_there_are_not_explained),
         TEST(tables_without_rows_have_no_head),
+        TEST(arrivals_have_their_times),
         TEST(a_search_has_no_times_of_the_whole_run),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
         TEST(rows_that_could_not_even_begin_are_not_none_missing),

@@ -27,6 +27,21 @@ static void connections_are_counted_under_their_keys(void **state)
     free(text);
 }
 
+/* Each count is one more than the one before. */
+static void make_queries(struct tally_queries *q, uint64_t n)
+{
+    tally_add(&q->scheduled, n);
+    tally_add(&q->sent, n + 1);
+    tally_add(&q->unsent, n + 2);
+    tally_add(&q->answered, n + 3);
+    tally_add(&q->timeout, n + 4);
+    tally_add(&q->error, n + 5);
+    tally_add(&q->cancelled, n + 6);
+    tally_add(&q->blocked, n + 7);
+    tally_add(&q->rerouted, n + 8);
+    tally_add(&q->unconnected, n + 9);
+}
+
 static void queries_are_counted_under_their_keys(void **state)
 {
     struct made_up *m = *state;
@@ -40,14 +55,17 @@ static void queries_are_counted_under_their_keys(void **state)
     tally_add(&t->ids_recycled, 213);
     tally_add(&t->withdrawn, 214);
     tally_add(&t->queries[TALLY_WARMUP].scheduled, 301);
-    tally_add(&t->queries[TALLY_PROBE].scheduled, 401);
+    make_queries(&t->queries[TALLY_PROBE], 401);
     text = text_of(report_json, m);
     assert_has(text, "\"in_flight\": 209,\n    \"late\": 210,\n    \"duplicate\": 211,\n"
                      "    \"unknown_id\": 212,\n    \"ids_recycled\": 213,\n"
                      "    \"withdrawn\": 214,\n");
     assert_has(text, "\"queries\": {\n    \"scheduled\": 1003,");
     assert_has(text, "\"warmup\": {\n    \"scheduled\": 301,");
-    assert_has(text, "\"probes\": {\n    \"scheduled\": 401,");
+    assert_has(text, "\"probes\": {\n    \"scheduled\": 401,\n    \"sent\": 402,\n"
+                     "    \"unsent\": 403,\n    \"answered\": 404,\n    \"timeout\": 405,\n"
+                     "    \"error\": 406,\n    \"cancelled\": 407,\n    \"blocked\": 408,\n"
+                     "    \"rerouted\": 409,\n    \"unconnected\": 410");
     free(text);
 }
 

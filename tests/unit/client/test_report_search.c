@@ -113,6 +113,46 @@ static void a_capacity_lies_between_its_bounds(void **state)
     assert_has(text, "\"class\": null");
 }
 
+static void settings_and_figures_of_a_trial_are_under_their_keys(void **state)
+{
+    (void)state;
+    find.search.n = 0;
+    add(SEARCH_BISECT, 1000, TRIAL_BAD, TRIAL_GOAL);
+    find.trials[0] = (struct client_find_trial){
+        .begin_ns = 3 * S_NS,
+        .live = 101,
+        .figures = {.n_due = 102,
+                    .goals = {{103, 102, 0, 0}, {104, 102, 0, 0}},
+                    .n_behind = 105,
+                    .grew = true,
+                    .n_not_opened = 106},
+        .n_lost = 107,
+        .p50_ns = 108,
+        .p99_ns = HIST_BEYOND,
+        .connect_p99_ns = 109,
+        .syn_retransmits = 110,
+        .overflows = 111,
+        .handshakes = 112,
+        .resumed = 113,
+    };
+    find.search.trials[0].order.duration_ns = 4 * S_NS;
+    print_json(&find);
+    assert_has(text, "\"find\": \"rate\",\n    \"unit\": \"q/s\",\n    \"slo\": [\n"
+                     "      \"p99<10ms\",\n      \"lost=0\"\n    ],\n    \"min\": 10,\n"
+                     "    \"max\": 2000,\n    \"width\": 0.02,\n    \"time_s\": 300,\n");
+    assert_has(text, "\"step\": \"bisect\",\n        \"load\": 1000,\n        \"begin_s\": 3,\n"
+                     "        \"duration_s\": 2,\n        \"ended_early\": true,\n"
+                     "        \"class\": \"bad\",\n        \"reason\": \"p99<10ms\",\n"
+                     "        \"scheduled\": 102,\n        \"lost\": 107,\n"
+                     "        \"exceeding\": [\n          103,\n          104\n        ],\n"
+                     "        \"behind\": 105,\n        \"grew\": true,\n"
+                     "        \"p50_ns\": 108,\n        \"p99_ns\": null,\n"
+                     "        \"connect_p99_ns\": 109,\n        \"syn_retransmits\": 110,\n"
+                     "        \"listen_overflows\": 111,\n        \"not_opened\": 106,\n"
+                     "        \"handshakes\": 112,\n        \"resumed\": 113,\n"
+                     "        \"live\": 101,\n        \"drained\": false\n");
+}
+
 /* As many values claimed as measured: of an overload none, and of a recovery never tried neither.
  */
 static void what_was_not_measured_has_no_figures(void **state)
@@ -431,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_capacity_lies_between_its_bounds),
+        TEST(settings_and_figures_of_a_trial_are_under_their_keys),
         TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),
         TEST(a_good_confirmation_of_a_load_that_failed_confirms_nothing),

@@ -92,6 +92,33 @@ static void server_that_did_not_answer_leaves_the_sums_unknown(void **state)
     free(text);
 }
 
+/* Each count is one more than the one before. */
+static void counts_of_the_server_are_under_their_keys(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->servers.before[0] = (struct server_stats){.is_known = true};
+    m->servers.after[0] = (struct server_stats){.is_known = true,
+                                                .accepted = 501,
+                                                .refused = 502,
+                                                .closed = 503,
+                                                .active = 504,
+                                                .bytes_received = 505,
+                                                .bytes_sent = 506,
+                                                .accept_pauses = 507,
+                                                .back_pressure_pauses = 508,
+                                                .listen_overflows = 509,
+                                                .listen_drops = 510};
+    text = text_of(report_json, m);
+    assert_has(text, "\"server\": {\n    \"accepted\": 501,\n    \"refused\": 502,\n"
+                     "    \"closed\": 503,\n    \"active\": 504,\n    \"bytes_received\": 505,\n"
+                     "    \"bytes_sent\": 506,\n    \"accept_pauses\": 507,\n"
+                     "    \"back_pressure_pauses\": 508,\n    \"listen_overflows\": 509,\n"
+                     "    \"listen_drops\": 510,\n    \"restarted\": false,\n");
+    free(text);
+}
+
 static void one_of_each_is_singular(void **state)
 {
     struct made_up *m = *state;
@@ -147,6 +174,7 @@ int main(void)
         TEST(backends_have_their_shares),
         TEST(long_addresses_widen_their_column),
         TEST(server_that_did_not_answer_leaves_the_sums_unknown),
+        TEST(counts_of_the_server_are_under_their_keys),
         TEST(one_of_each_is_singular),
         TEST(restarted_server_is_named),
         TEST(shares_of_a_restarted_server_are_unknown),
