@@ -126,6 +126,29 @@ static void buffers_are_the_most_per_connection_at_any_sample(void **state)
     watch_series_free(&s);
 }
 
+static void memory_of_the_whole_is_the_most_at_any_sample(void **state)
+{
+    static const enum watch_figure figures[] = {WATCH_RSS_BYTES, WATCH_PSS_BYTES,
+                                                WATCH_CGROUP_BYTES};
+    struct watch_series s = {0};
+    struct server_cost c;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++) {
+        struct watch_sample sample;
+
+        watch_sample_init(&sample);
+        for (uint64_t k = 0; k < 3; k++)
+            sample.at[figures[k]] = 1000 * (k + 1) + (i == k ? 5 : 0);
+        assert_int_equal(watch_series_add(&s, &sample), 0);
+    }
+    c = cost_of(&s, BEGIN_NS);
+    assert_int_equal(c.rss_bytes, 1005);
+    assert_int_equal(c.pss_bytes, 2005);
+    assert_int_equal(c.cgroup_bytes, 3005);
+    watch_series_free(&s);
+}
+
 static void connections_that_come_under_load_count_too(void **state)
 {
     struct watch_series s;
@@ -230,6 +253,7 @@ int main(void)
         cmocka_unit_test(shared_memory_of_several_processes_counts_once),
         cmocka_unit_test(cpu_time_is_that_of_the_load_alone),
         cmocka_unit_test(buffers_are_the_most_per_connection_at_any_sample),
+        cmocka_unit_test(memory_of_the_whole_is_the_most_at_any_sample),
         cmocka_unit_test(connections_that_come_under_load_count_too),
         cmocka_unit_test(few_connections_say_nothing_of_memory),
         cmocka_unit_test(the_interval_allows_for_pages),

@@ -72,12 +72,33 @@ static void the_same_seed_sends_the_same_queries(void **state)
         "a and b have different settings: rate 5 and 6\n");
 }
 
+/* The first one is a log without a result. */
+static void what_has_no_result_matches_everything(void **state)
+{
+    struct recording items[] = {
+        {.name = (char *)"a"},
+        {.name = (char *)"b", .result = json_tokener_parse(RUN("20", SEED_1))},
+        {.name = (char *)"c"}};
+    const struct recordings all = {items, 3};
+
+    (void)state;
+    said[0] = '\0';
+    mismatch_find(&all, say, NULL);
+    assert_string_equal(said, "");
+    items[0].result = items[1].result;
+    items[1].result = NULL;
+    mismatch_find(&all, say, NULL);
+    assert_string_equal(said, "");
+    json_object_put(items[0].result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_at_the_same_time_match),
         cmocka_unit_test(times_without_overlap_do_not_match),
         cmocka_unit_test(the_same_seed_sends_the_same_queries),
+        cmocka_unit_test(what_has_no_result_matches_everything),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,26 @@ static void figures_beyond_all_bounds_are_none(void **state)
     result_free(r);
 }
 
+static void join(void *arg, const char *name, const struct latency *l)
+{
+    char *names = arg;
+
+    snprintf(names + strlen(names), 64 - strlen(names), "%s %d;", name, (int)l->over);
+}
+
+static void each_metric_that_has_times_is_passed(void **state)
+{
+    struct json_object *result = json_tokener_parse(
+        "{\"latency_ns\":{\"response\":{\"count\":0,\"over\":3},\"recovery\":null,"
+        "\"net\":{\"count\":0,\"over\":5}}}");
+    char names[64] = "";
+
+    (void)state;
+    result_each_metric(result, join, names);
+    assert_string_equal(names, "response 3;net 5;");
+    json_object_put(result);
+}
+
 static void unit_of_a_sweep_is_that_of_its_first_search(void **state)
 {
     struct json_object *search = json_tokener_parse("{\"search\":{\"unit\":\"q/s\"}}");
@@ -283,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_span_is_that_of_the_measurement),
         cmocka_unit_test(a_span_is_within_64_bits),
         cmocka_unit_test(figures_beyond_all_bounds_are_none),
+        cmocka_unit_test(each_metric_that_has_times_is_passed),
         cmocka_unit_test(unit_of_a_sweep_is_that_of_its_first_search),
         cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
         cmocka_unit_test(invalid_results_are_refused),
