@@ -31,6 +31,7 @@ static void summary_has_the_extremes_and_the_most_common_value(void **state)
     timeout_counts_add(&t, 300);
     timeout_counts_add(&t, 65535);
     timeout_counts_add(&t, 300);
+    assert_int_equal(timeout_counts_summary(&t).min, 300);
     timeout_counts_add(&other, 0);
     timeout_counts_add(&other, 40);
     timeout_counts_add(&other, 40);
