@@ -19,10 +19,14 @@ def test_lint_of_words_finds_every_phrase_and_nothing_else():
         check((r.returncode, r.stdout.startswith(f"{path}:2:")) == (1, True), f"'{phrase}': {r.returncode} {r.stdout}")
         write_text(path, f"void as_{phrase.replace(' ', '_')}_x(void);\n")
         check_equal(run_words_lint(path).returncode, 1, f"a function with the name '{phrase}'")
+    for words in ("x, for", "ever"), ("stands", " * in"), ("# so", "# many"):
+        write_text(path, "\n".join(words) + "\n")
+        r = run_words_lint(path)
+        check((r.returncode, r.stdout.startswith(f"{path}:")) == (1, True), f"split {words}: {r.returncode} {r.stdout}")
     write_text(path, 'fprintf(out, "%s ' 'asked, %s connected", a, b);\n')
     check_equal(run_words_lint(path).returncode, 1, "asked, where requested is meant")
     with open(path, "w") as f:  # the control
-        f.write('json_u64(j, "asked", n); /* the beginning; withstands it */\n')
+        f.write('json_u64(j, "asked", n); /* the beginning; withstands it */\nfor\n\n(ever)\nso\n.many\n')
     r = run_words_lint(path)
     check_equal((r.returncode, r.stdout), (0, ""), "fine words")
     check(run_words_lint(path, temp_path("missing")).returncode != 0, "a file that cannot be read passes")
@@ -33,6 +37,22 @@ def test_repository_has_none_of_the_phrases():
         skip("not a git repository")
     r = run_words_lint()
     check_equal((r.returncode, r.stdout), (0, ""), "phrases")
+
+
+def test_lint_of_words_reads_every_directory():
+    if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
+        skip("not a git repository")
+    tree = temp_path("tree")
+    os.makedirs(os.path.join(tree, "tests/lint"))
+    shutil.copy(os.path.join(SOURCE_DIR, "tests/lint/words.sh"), os.path.join(tree, "tests/lint"))
+    write_text(os.path.join(tree, "fine"), "words\n")
+    for name in ("CHANGELOG.md", "new"):
+        write_text(os.path.join(tree, name), "for " "ever\n")
+        for arguments in (("init", "-q"), ("add", ".")):
+            check_equal(run_command(["git", "-C", tree, *arguments]).returncode, 0, f"git {arguments[0]}")
+        r = run_command([os.path.join(tree, "tests/lint/words.sh")])
+        found = "new:1:for " "ever\n" if name == "new" else ""
+        check_equal((r.returncode, r.stdout), (len(found) > 0, found), name)
 
 
 def test_every_source_names_its_licence():

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Finds phrases that read like a translation, in comments, messages, documents and names such as so_many_words.
-#   tests/lint/words.sh [FILE...]      default: every file of the repository that has words of ours
+#   tests/lint/words.sh [FILE...]      default: every file of the repository that has words of ours, but for the changelog,
+#                                      which quotes old ones
 #   tests/lint/words.sh --list         the phrases, one per line
-# Prints FILE:LINE:TEXT for each; exit code 1 if there is any, or a file cannot be read.
+# Prints FILE:LINE:TEXT for each, or FILE:TEXT if it is split over two lines; exit code 1 if there is any, or a file cannot be read.
 set -eu
 
 # One extended regular expression per line; case does not matter.
@@ -46,11 +47,18 @@ warn='"warn: '
 
 if [ $# -eq 0 ]; then
     CDPATH='' cd "$(dirname "$0")/../.."
-    files=$(git ls-files README.md CONTRIBUTING.md docs src include tests scripts fleet packaging bench |
-        grep -vE '^tests/(fuzz/(corpus|regressions)/|lint/words\.sh$)|\.(png|svg)$')
+    files=$(git ls-files | grep -vE '^(CHANGELOG\.md|LICENSE|tests/lint/words\.sh)$|^tests/fuzz/(corpus|regressions)/|\.(png|svg)$')
     # shellcheck disable=SC2086 # none of them has a blank in its name
     set -- $files
 fi
 status=0
 grep -nHiE -e "$pattern" -e "$asked" -e "$warn" -- "$@" || status=$?
 [ "$status" -eq 1 ] # 0: there is one, 2: a file cannot be read
+
+# each file as one line: what is found now begins on one line and ends on the next
+pattern="\\b($(phrases | sed 's| |[[:space:]*#/]+|g' | paste -sd '|' -))\\b"
+split=$(LC_ALL=C grep -zoHiE -e "$pattern" -- "$@" | tr '\0' '\n')
+[ -z "$split" ] || {
+    printf '%s\n' "$split"
+    exit 1
+}
