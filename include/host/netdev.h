@@ -22,6 +22,11 @@ struct netdev_counters {
  * address of this host; see rtnetlink(7), RTM_GETROUTE).  Returns 0, or -1 with errno. */
 int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES]);
 
+/* Whether the target is an address of this host, loopback or another: a server there shares this
+ * host's limits, and its packets do not leave this host.  By the routing table; if the kernel does
+ * not answer, only loopback is known to be here. */
+bool netdev_target_is_here(const struct sock_address *target);
+
 /* Whether no counter is less than in an earlier reading: the interface was not made anew. */
 bool netdev_counts_on(const struct netdev_counters *later, const struct netdev_counters *earlier);
 

@@ -26,7 +26,7 @@ struct preflight_client {
     uint64_t touched_rows_bytes;          /* of the first */
     bool own_fd_tables;
     uint64_t reserved_fds; /* per table */
-    bool peer_is_here;     /* the server shares this machine's limits: loopback */
+    bool peer_is_here;     /* the server shares this host's limits */
     bool ipv6;             /* the server's address */
     bool closes_with_fin;
     bool listens;       /* closes first and reads to the end: TIME_WAIT also without fin */

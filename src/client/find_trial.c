@@ -30,7 +30,7 @@ static uint64_t overflows_so_far(const struct client_find *f)
 {
     struct host_counters now;
 
-    if (!sock_is_loopback(&f->config->target))
+    if (!f->config->target_is_here)
         return HOST_COUNTERS_UNKNOWN;
     host_counters_read(&now);
     return now.listen_overflows;

@@ -47,7 +47,7 @@ static void judge_latency(const struct client_plan *plan, const struct client_re
     in->percentiles[LATENCY_N_PERCENTILES].response_ns =
         response->beyond > 0 ? HIST_BEYOND : response->max_ns;
     in->percentiles[LATENCY_N_PERCENTILES].own_ns = own.max_ns;
-    if (sock_is_loopback(&plan->config.target)) {
+    if (plan->config.target_is_here) {
         in->lost_segments = client_result_lost_segments(r);
         in->n_delayed_by_loss = delayed_by_loss(r, in->n_latencies);
     }

@@ -6,6 +6,7 @@
 #include "client/opts_class.h"
 #include "client/opts_classes.h"
 #include "client/worker/proxy.h"
+#include "host/netdev.h"
 #include "net/sock.h"
 #include "net/tls_context.h"
 #include "protocol/query_dns.h"
@@ -61,6 +62,7 @@ int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
         return log_error("HOST: invalid value '%.100s': expected a link-local address with its "
                          "interface, such as fe80::1%%eth0",
                          o->server.host);
+    config->target_is_here = netdev_target_is_here(&config->target);
     sock_format(text, &config->target);
     if (!sock_has_local_address(&config->target))
         return log_error("HOST: cannot reach '%s': this host has no suitable %s address", text,

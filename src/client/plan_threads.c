@@ -67,7 +67,6 @@ void client_plan_pace(struct client_config *config, const struct client_opts *o,
     else if (o->pace != CLIENT_PACE_AUTO || cpu_is_left)
         config->waiting_share = 1;
     else
-        config->waiting_share =
-            (sock_is_loopback(&config->target) ? WAITING_SHARE_PEER_HERE : WAITING_SHARE) * n_cpus /
-            config->n_workers;
+        config->waiting_share = (config->target_is_here ? WAITING_SHARE_PEER_HERE : WAITING_SHARE) *
+                                n_cpus / config->n_workers;
 }

@@ -14,60 +14,21 @@
 
 _Static_assert(NETDEV_NAME_BYTES == IF_NAMESIZE, "size of a name");
 
+/* Room for a destination and an interface. */
 struct request {
     struct nlmsghdr header;
     struct rtmsg route;
-    struct rtattr attribute;
-    uint8_t address[16];
+    char attributes[RTA_SPACE(sizeof(struct in6_addr)) + RTA_SPACE(sizeof(unsigned))];
 };
 
-static struct request question(const struct sock_address *target)
+static void add_attribute(struct request *r, unsigned short type, const void *value, size_t n_bytes)
 {
-    const bool v6 = target->ss.ss_family == AF_INET6;
-    const uint8_t n_bytes = v6 ? 16 : 4;
-    struct request r = {
-        .header = {.nlmsg_len = (uint32_t)(offsetof(struct request, address) + n_bytes),
-                   .nlmsg_type = RTM_GETROUTE,
-                   .nlmsg_flags = NLM_F_REQUEST},
-        .route = {.rtm_family = (uint8_t)target->ss.ss_family,
-                  .rtm_dst_len = (uint8_t)(n_bytes * 8)},
-        .attribute = {.rta_len = (uint16_t)RTA_LENGTH(n_bytes), .rta_type = RTA_DST},
-    };
+    struct rtattr *a = (struct rtattr *)((char *)r + r->header.nlmsg_len);
 
-    memcpy(r.address,
-           v6 ? (const void *)&((const struct sockaddr_in6 *)&target->ss)->sin6_addr
-              : (const void *)&((const struct sockaddr_in *)&target->ss)->sin_addr,
-           n_bytes);
-    return r;
-}
-
-/* The index of the outgoing interface in a response, or 0 with errno. */
-static unsigned interface_of(const struct nlmsghdr *header, unsigned n_bytes)
-{
-    const struct rtmsg *route = NLMSG_DATA(header);
-    const struct rtattr *a = RTM_RTA(route);
-    unsigned index;
-
-    errno = ENETUNREACH;
-    if (!NLMSG_OK(header, n_bytes) || header->nlmsg_type != RTM_NEWROUTE)
-        return 0;
-    for (unsigned left = (unsigned)RTM_PAYLOAD(header); RTA_OK(a, left); a = RTA_NEXT(a, left))
-        if (a->rta_type == RTA_OIF) {
-            memcpy(&index, RTA_DATA(a), sizeof index);
-            return index;
-        }
-    return 0;
-}
-
-static unsigned request_interface(int fd, const struct sock_address *target)
-{
-    _Alignas(struct nlmsghdr) char answer[4096];
-    const struct request r = question(target);
-    ssize_t n = send(fd, &r, r.header.nlmsg_len, 0);
-
-    if (n >= 0)
-        n = recv(fd, answer, sizeof answer, 0);
-    return n < 0 ? 0 : interface_of((const struct nlmsghdr *)answer, (unsigned)n);
+    a->rta_type = type;
+    a->rta_len = (unsigned short)RTA_LENGTH(n_bytes);
+    memcpy(RTA_DATA(a), value, n_bytes);
+    r->header.nlmsg_len += (uint32_t)RTA_SPACE(n_bytes);
 }
 
 /* The interface that a link-local address names; 0: none. */
@@ -78,19 +39,91 @@ static unsigned scope_of(const struct sock_address *target)
     return in6->sin6_family == AF_INET6 ? in6->sin6_scope_id : 0;
 }
 
+static struct request question(const struct sock_address *target)
+{
+    const struct srcplan_tuple t = sock_tuple(target);
+    const struct in6_addr *six = (const struct in6_addr *)t.address.bytes;
+    const bool v6 = t.address.family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(six);
+    const uint8_t n_bytes = v6 ? 16 : 4;
+    const unsigned scope = scope_of(target);
+    struct request r = {
+        .header = {.nlmsg_len = offsetof(struct request, attributes),
+                   .nlmsg_type = RTM_GETROUTE,
+                   .nlmsg_flags = NLM_F_REQUEST},
+        .route = {.rtm_family = v6 ? AF_INET6 : AF_INET, .rtm_dst_len = (uint8_t)(n_bytes * 8)},
+    };
+
+    add_attribute(&r, RTA_DST, t.address.bytes + (t.address.family == AF_INET6 && !v6 ? 12 : 0),
+                  n_bytes);
+    if (scope != 0)
+        add_attribute(&r, RTA_OIF, &scope, sizeof scope);
+    return r;
+}
+
+struct route {
+    unsigned interface;
+    bool is_local; /* an address of this network namespace */
+};
+
+/* Returns 0, or -1 with errno. */
+static int read_route(const struct nlmsghdr *header, unsigned n_bytes, struct route *found)
+{
+    const struct rtmsg *route = NLMSG_DATA(header);
+    const struct rtattr *a = RTM_RTA(route);
+
+    errno = ENETUNREACH;
+    if (!NLMSG_OK(header, n_bytes) || header->nlmsg_type != RTM_NEWROUTE)
+        return -1;
+    found->is_local = route->rtm_type == RTN_LOCAL;
+    for (unsigned left = (unsigned)RTM_PAYLOAD(header); RTA_OK(a, left); a = RTA_NEXT(a, left))
+        if (a->rta_type == RTA_OIF) {
+            memcpy(&found->interface, RTA_DATA(a), sizeof found->interface);
+            return 0;
+        }
+    return -1;
+}
+
+/* Returns 0, or -1 with errno. */
+static int find_route(const struct sock_address *target, struct route *found)
+{
+    _Alignas(struct nlmsghdr) char answer[4096];
+    const struct request r = question(target);
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    ssize_t n;
+
+    if (fd < 0)
+        return -1;
+    n = send(fd, &r, r.header.nlmsg_len, 0);
+    if (n >= 0)
+        n = recv(fd, answer, sizeof answer, 0);
+    close(fd);
+    return n < 0 ? -1 : read_route((const struct nlmsghdr *)answer, (unsigned)n, found);
+}
+
 int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES])
 {
-    unsigned index = scope_of(target);
-    int fd;
+    struct route route = {.interface = scope_of(target)};
 
-    if (index == 0) {
-        fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-        if (fd < 0)
-            return -1;
-        index = request_interface(fd, target);
-        close(fd);
-    }
-    return index != 0 && if_indextoname(index, name) != NULL ? 0 : -1;
+    if (route.interface == 0 && find_route(target, &route) != 0)
+        return -1;
+    return if_indextoname(route.interface, name) != NULL ? 0 : -1;
+}
+
+/* connect(2) takes the address that is all zero for loopback. */
+static bool is_any(const struct sock_address *target)
+{
+    static const uint8_t zero[16];
+    const struct srcplan_tuple t = sock_tuple(target);
+
+    return memcmp(t.address.bytes, zero, srcplan_address_bytes(t.address.family)) == 0;
+}
+
+bool netdev_target_is_here(const struct sock_address *target)
+{
+    struct route route;
+
+    return sock_is_loopback(target) || is_any(target) ||
+           (find_route(target, &route) == 0 && route.is_local);
 }
 
 /* "  name: bytes packets errs drop fifo frame compressed multicast bytes packets ...", receive

@@ -50,6 +50,7 @@ struct memory_watch;
 struct client_config {
     /* connections */
     struct sock_address target;
+    bool target_is_here; /* an address of this host (host/netdev.h) */
     struct srcplan plan;
     _Atomic uint64_t *spare_tuple; /* next free tuple of the plan after n_connections */
     /* With automatic ports: the same ports as planned tuples of the route's address, used when the

@@ -25,6 +25,7 @@ static void the_target_has_the_family_of_the_sources(void **state)
     assert_int_equal(client_plan_target(&config, text, &v6), -1);
     assert_int_equal(client_plan_target(&config, text, &v4), 0);
     assert_string_equal(text, "127.0.0.1:53");
+    assert_true(config.target_is_here);
     assert_int_equal(sock_port(&config.target), 53);
     srcplan_free(&config.plan);
 }
@@ -41,6 +42,7 @@ static void a_link_local_target_needs_an_interface(void **state)
     assert_int_equal(srcplan_add_sources(&config.plan, "fe80::2%1", error), 0);
     assert_int_equal(client_plan_target(&config, text, &without), 0);
     assert_string_equal(text, "[fe80::1]:53");
+    assert_false(config.target_is_here);
     srcplan_free(&config.plan);
 }
 

@@ -5,7 +5,6 @@
 #include "host/process_limits.h"
 
 #include <math.h>
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,28 +110,22 @@ static void connections_that_come_later_need_no_thread_now(void **state)
     assert_int_equal(threads(MANY_FDS), 2);
 }
 
-static int pace(int requested, uint32_t n_workers, uint32_t address)
+static int pace(int requested, uint32_t n_workers, bool target_is_here)
 {
-    struct sockaddr_in *in = (struct sockaddr_in *)&config.target.ss;
-
     opts = (struct client_opts){.pace = requested};
-    config = (struct client_config){.n_workers = n_workers};
-    in->sin_family = AF_INET;
-    in->sin_addr.s_addr = htonl(address);
+    config = (struct client_config){.n_workers = n_workers, .target_is_here = target_is_here};
     client_plan_pace(&config, &opts, N_CPUS);
     return config.pace;
 }
 
 static void threads_wait_busily_only_on_cpus_that_are_left(void **state)
 {
-    const uint32_t elsewhere = 0xc0000201;
-
     (void)state;
-    assert_int_equal(pace(CLIENT_PACE_AUTO, N_CPUS - 1, elsewhere), CLIENT_PACE_HYBRID);
+    assert_int_equal(pace(CLIENT_PACE_AUTO, N_CPUS - 1, false), CLIENT_PACE_HYBRID);
     assert_true(config.waiting_share == 1);
-    assert_int_equal(pace(CLIENT_PACE_AUTO, N_CPUS, elsewhere), CLIENT_PACE_HYBRID);
+    assert_int_equal(pace(CLIENT_PACE_AUTO, N_CPUS, false), CLIENT_PACE_HYBRID);
     assert_true(config.waiting_share == 0.05);
-    assert_int_equal(pace(CLIENT_PACE_AUTO, N_CPUS, INADDR_LOOPBACK), CLIENT_PACE_HYBRID);
+    assert_int_equal(pace(CLIENT_PACE_AUTO, N_CPUS, true), CLIENT_PACE_HYBRID);
     assert_true(config.waiting_share == 0.02);
 }
 
@@ -140,16 +133,16 @@ static void threads_wait_busily_only_on_cpus_that_are_left(void **state)
 static void more_threads_than_cpus_share_the_time_for_waiting(void **state)
 {
     (void)state;
-    (void)pace(CLIENT_PACE_AUTO, 10 * N_CPUS, INADDR_LOOPBACK);
+    (void)pace(CLIENT_PACE_AUTO, 10 * N_CPUS, true);
     assert_true(fabs(config.waiting_share - 0.002) < 1e-12);
 }
 
 static void a_pace_given_is_kept(void **state)
 {
     (void)state;
-    assert_int_equal(pace(CLIENT_PACE_SLEEP, 1, INADDR_LOOPBACK), CLIENT_PACE_SLEEP);
+    assert_int_equal(pace(CLIENT_PACE_SLEEP, 1, true), CLIENT_PACE_SLEEP);
     assert_true(config.waiting_share == 0);
-    assert_int_equal(pace(CLIENT_PACE_SPIN, N_CPUS, INADDR_LOOPBACK), CLIENT_PACE_SPIN);
+    assert_int_equal(pace(CLIENT_PACE_SPIN, N_CPUS, true), CLIENT_PACE_SPIN);
     assert_true(config.waiting_share == 1);
     opts.busy_poll = true;
     opts.pace = CLIENT_PACE_AUTO;

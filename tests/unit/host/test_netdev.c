@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ * test_netdev: the interface towards a target, and whether the target is here, in a network
+ * namespace with addresses of its own. */
+#include "host/netdev.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static bool has_namespace; /* and the kernel says its routes */
+
+static struct sock_address address(const char *text)
+{
+    struct sock_address a = {.length = sizeof(struct sockaddr_in6)};
+    struct sockaddr_in *in = (struct sockaddr_in *)&a.ss;
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&a.ss;
+
+    a.ss.ss_family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
+    assert_int_equal(
+        inet_pton(a.ss.ss_family, text,
+                  a.ss.ss_family == AF_INET6 ? (void *)&in6->sin6_addr : (void *)&in->sin_addr),
+        1);
+    return a;
+}
+
+static bool is_here(const char *text)
+{
+    const struct sock_address a = address(text);
+
+    return netdev_target_is_here(&a);
+}
+
+/* The alias "lo:2" of lo gets the address, of a network of 256. */
+static int add_address(int fd, const char *alias, const char *text)
+{
+    struct ifreq request = {0};
+    struct sockaddr_in in = {.sin_family = AF_INET};
+
+    strncpy(request.ifr_name, alias, sizeof request.ifr_name - 1);
+    (void)inet_pton(AF_INET, text, &in.sin_addr);
+    memcpy(&request.ifr_addr, &in, sizeof in);
+    if (ioctl(fd, SIOCSIFADDR, &request) != 0)
+        return -1;
+    (void)inet_pton(AF_INET, "255.255.255.0", &in.sin_addr);
+    memcpy(&request.ifr_netmask, &in, sizeof in);
+    return ioctl(fd, SIOCSIFNETMASK, &request);
+}
+
+static int enter_namespace(void **state)
+{
+    struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+    const struct sock_address loopback = address("127.0.0.1");
+    char name[NETDEV_NAME_BYTES];
+    int fd;
+
+    (void)state;
+    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return 0;
+    fd = socket(AF_INET, SOCK_DGRAM, 0);
+    has_namespace = fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &up) == 0 &&
+                    add_address(fd, "lo:1", "198.51.100.1") == 0 &&
+                    add_address(fd, "lo:2", "198.51.100.2") == 0 &&
+                    netdev_towards(&loopback, name) == 0;
+    close(fd);
+    return 0;
+}
+
+static void loopback_and_the_address_that_is_all_zero_are_here(void **state)
+{
+    static const char *const here[] = {"127.0.0.1",        "127.9.9.9", "::1",
+                                       "::ffff:127.0.0.1", "0.0.0.0",   "::"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        if (!is_here(here[i]))
+            fail_msg("%s", here[i]);
+}
+
+/* The kernel connects to the second one from the first one. */
+static void each_address_of_this_host_is_here_and_no_other(void **state)
+{
+    static const char *const here[] = {"198.51.100.1", "198.51.100.2", "::ffff:198.51.100.2"};
+    static const char *const elsewhere[] = {"203.0.113.1", "2001:db8::1", "::ffff:203.0.113.1",
+                                            "fe80::1"};
+
+    (void)state;
+    if (!has_namespace)
+        skip();
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        if (!is_here(here[i]))
+            fail_msg("%s", here[i]);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (is_here(elsewhere[i]))
+            fail_msg("%s", elsewhere[i]);
+}
+
+static void packets_to_this_host_leave_through_lo(void **state)
+{
+    static const char *const here[] = {"127.0.0.1", "198.51.100.2", "::ffff:198.51.100.2"};
+    char name[NETDEV_NAME_BYTES];
+
+    (void)state;
+    if (!has_namespace)
+        skip();
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
+        const struct sock_address a = address(here[i]);
+
+        assert_int_equal(netdev_towards(&a, name), 0);
+        assert_string_equal(name, "lo");
+    }
+}
+
+static void an_address_without_a_route_has_no_interface(void **state)
+{
+    const struct sock_address a = address("203.0.113.1");
+    char name[NETDEV_NAME_BYTES];
+
+    (void)state;
+    if (!has_namespace)
+        skip();
+    assert_int_equal(netdev_towards(&a, name), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loopback_and_the_address_that_is_all_zero_are_here),
+        cmocka_unit_test(each_address_of_this_host_is_here_and_no_other),
+        cmocka_unit_test(packets_to_this_host_leave_through_lo),
+        cmocka_unit_test(an_address_without_a_route_has_no_interface),
+    };
+
+    return cmocka_run_group_tests(tests, enter_namespace, NULL);
+}
