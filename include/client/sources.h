@@ -18,14 +18,15 @@
 #include <netinet/in.h>
 
 struct client_sources {
-    uint32_t n_excluded_ports;  /* reserved or listening, of each address of --source; without it,
-                                 * of each address that it would add */
-    uint64_t n_local_addresses; /* of --source, before the first that is not of this host;
-                                 * HOST_LIMITS_UNKNOWN without --source */
-    char foreign_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
-    uint64_t n_tuples;                      /* available; HOST_LIMITS_UNKNOWN */
-    uint64_t n_time_wait;                   /* of these, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
-    uint64_t time_wait_ends_s;              /* time until all of these have left TIME_WAIT */
+    uint32_t n_excluded_ports;   /* reserved or listening, of each address of --source; without it,
+                                  * of each address that it would add */
+    uint64_t n_usable_addresses; /* of --source, before the first that no connection can have;
+                                  * HOST_LIMITS_UNKNOWN without --source */
+    char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
+    enum sock_source unusable;               /* why */
+    uint64_t n_tuples;                       /* available; HOST_LIMITS_UNKNOWN */
+    uint64_t n_time_wait;                    /* of these, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s;               /* time until all of these have left TIME_WAIT */
 };
 
 /* Creates config->plan and config->identities from the options and counts the excluded ports.
@@ -34,7 +35,7 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host);
 
 /* Requires config->target; `target` is its name.  Excludes its port where a source has its address,
- * counts tuples and those in TIME_WAIT, looks for addresses that are not of this host and, if the
+ * counts tuples and those in TIME_WAIT, looks for addresses that no connection can have and, if the
  * kernel selects, creates the fallback plan, which is empty if the system does not say enough.
  * Returns 0, or -1 after one line on stderr. */
 int client_sources_fit_target(struct client_sources *s, struct client_config *config,

@@ -8,14 +8,15 @@
 
 struct preflight_client {
     uint64_t n_connections;
-    uint64_t n_elsewhere;        /* of these, not to the port that most of them go to */
-    uint64_t n_tuples;           /* source (address, port) pairs towards the destination */
-    uint64_t n_time_wait;        /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
-    uint64_t time_wait_ends_s;   /* until the last of these has left it */
-    uint64_t n_addresses;        /* source addresses; 1 if the kernel chooses */
-    uint64_t n_local_addresses;  /* --source addresses of this host before the first foreign one;
-                                  * HOST_LIMITS_UNKNOWN: the kernel chooses */
-    const char *foreign_address; /* that one, if there is one */
+    uint64_t n_elsewhere;         /* of these, not to the port that most of them go to */
+    uint64_t n_tuples;            /* source (address, port) pairs towards the destination */
+    uint64_t n_time_wait;         /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s;    /* until the last of these has left it */
+    uint64_t n_addresses;         /* source addresses; 1 if the kernel chooses */
+    uint64_t n_usable_addresses;  /* --source addresses before the first that cannot be used;
+                                   * HOST_LIMITS_UNKNOWN: the kernel chooses */
+    const char *unusable_address; /* that one, if there is one */
+    bool unusable_is_loopback;    /* and the target is not here; otherwise it is foreign */
     bool explicit_ports;
     uint32_t n_excluded_ports; /* of each address that --source would add, if the kernel chooses */
     uint16_t lowest_port;      /* explicit ports only */

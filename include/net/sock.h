@@ -37,9 +37,16 @@ int sock_local_address(int fd, struct sock_address *address);
  * that is unknown or there is no route.  Sends nothing. */
 bool sock_has_local_address(const struct sock_address *target);
 
-/* Returns whether a socket for the target can be bound to the address, whatever its port; also true
- * if that is unknown.  Sends nothing. */
-bool sock_can_bind(const struct srcplan_address *source, const struct sock_address *target);
+/* Whether connections to a target can have a source address, whatever its port. */
+enum sock_source {
+    SOCK_SOURCE_USABLE,   /* also if that is unknown */
+    SOCK_SOURCE_FOREIGN,  /* not an address of this host */
+    SOCK_SOURCE_LOOPBACK, /* of loopback, from which the kernel does not reach the target */
+};
+
+/* Sends nothing. */
+enum sock_source sock_test_source(const struct srcplan_address *source,
+                                  const struct sock_address *target);
 
 /* Gets the source address, with port 0, that the kernel would use for the target.  Sends nothing.
  */

@@ -129,21 +129,22 @@ static bool has_range(const struct host_limits *host)
            host->last_ephemeral_port <= UINT16_MAX;
 }
 
-/* Beyond MOST_ADDRESSES_TESTED they are taken for addresses of this host. */
-static void count_local_addresses(struct client_sources *s, const struct client_config *c)
+/* Beyond MOST_ADDRESSES_TESTED they are taken for usable ones. */
+static void count_usable_addresses(struct client_sources *s, const struct client_config *c)
 {
     const struct srcplan *p = &c->plan;
     struct srcplan_tuple tuple;
 
-    s->foreign_address[0] = '\0';
-    s->n_local_addresses = p->n_addresses > 0 ? p->n_addresses : HOST_LIMITS_UNKNOWN;
+    s->unusable_address[0] = '\0';
+    s->n_usable_addresses = p->n_addresses > 0 ? p->n_addresses : HOST_LIMITS_UNKNOWN;
     for (uint64_t i = 0; i < p->n_addresses && i < MOST_ADDRESSES_TESTED; i++) {
         srcplan_at(p, i * p->n_ports, &tuple);
-        if (sock_can_bind(&tuple.address, &c->target))
+        s->unusable = sock_test_source(&tuple.address, &c->target);
+        if (s->unusable == SOCK_SOURCE_USABLE)
             continue;
-        inet_ntop(tuple.address.family, tuple.address.bytes, s->foreign_address,
-                  sizeof s->foreign_address);
-        s->n_local_addresses = i;
+        inet_ntop(tuple.address.family, tuple.address.bytes, s->unusable_address,
+                  sizeof s->unusable_address);
+        s->n_usable_addresses = i;
         return;
     }
 }
@@ -246,7 +247,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
                              port, target);
     }
     plan_fallback(c, host);
-    count_local_addresses(s, c);
+    count_usable_addresses(s, c);
     s->n_tuples = tuples_available(c, host);
     count_time_wait(s, c, host);
     return 0;

@@ -91,15 +91,19 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
     const uint64_t used = (ask->n_connections - 1) / per_address + 1;
     struct preflight_line *line;
 
-    if (ask->n_local_addresses == UNKNOWN)
+    if (ask->n_usable_addresses == UNKNOWN)
         return;
-    line = preflight_line_add_short(p, "source addresses of this host", ask->n_local_addresses,
+    line = preflight_line_add_short(p, "source addresses of this host", ask->n_usable_addresses,
                                     used < ask->n_addresses ? used : ask->n_addresses);
-    if (line != NULL)
+    if (line != NULL && ask->unusable_is_loopback)
+        preflight_line_fix(line, PREFLIGHT_STOP,
+                           "%s, of loopback, reaches only this host: correct --source",
+                           ask->unusable_address);
+    else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "%s is not an address of this host: add it (" SETUP_SOURCES
                            "), or correct --source",
-                           ask->foreign_address);
+                           ask->unusable_address);
 }
 
 /* Tuples in TIME_WAIT towards this target. */

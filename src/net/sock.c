@@ -149,17 +149,33 @@ static int bind_source(int fd, const struct srcplan_tuple *source,
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
-bool sock_can_bind(const struct srcplan_address *source, const struct sock_address *target)
+static enum sock_source test_source(int fd, const struct srcplan_tuple *source,
+                                    const struct sock_address *target)
+{
+    const struct sock_address a = to_bind(source, target);
+
+    if (bind_source(fd, source, target) != 0)
+        return errno == EADDRNOTAVAIL ? SOCK_SOURCE_FOREIGN : SOCK_SOURCE_USABLE;
+    /* a route that discards packets also fails with EINVAL; net.ipv4.conf.*.route_localnet lets
+     * loopback through (Linux, __mkroute_output()) */
+    if (sock_is_loopback(&a) &&
+        connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0 && errno == EINVAL)
+        return SOCK_SOURCE_LOOPBACK;
+    return SOCK_SOURCE_USABLE;
+}
+
+enum sock_source sock_test_source(const struct srcplan_address *source,
+                                  const struct sock_address *target)
 {
     const struct srcplan_tuple any_port = {.address = *source};
     const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool can;
+    enum sock_source result;
 
     if (fd < 0)
-        return true;
-    can = bind_source(fd, &any_port, target) == 0 || errno != EADDRNOTAVAIL;
+        return SOCK_SOURCE_USABLE;
+    result = test_source(fd, &any_port, target);
     close(fd);
-    return can;
+    return result;
 }
 
 /* For a fixed port, EADDRNOTAVAIL from bind(2) means that the address is not local. */

@@ -2,7 +2,7 @@
 """Before the run: what does not fit is refused with the numbers and a remedy, --force tries it anyway; sources from files
 and interfaces; a row per connection afterwards."""
 
-from namespace import *
+from cable import *
 
 
 def test_more_connections_than_ports_are_refused_or_counted_with_force():
@@ -223,6 +223,18 @@ def test_privileged_port_is_refused_before_the_run():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 10, "--sport", "500-520", "-t", 1, "127.0.0.1")
     check_equal(r.json["connections"]["proven"], 10, "root may")
+
+
+def test_source_of_loopback_is_refused_if_the_target_is_another_host():
+    def plan(host):
+        return run_command([*cable.client.prefix, TCPCLIENT, "--plan", "--source", "127.0.0.2", host])
+
+    with Cable() as cable:
+        refused, here = plan(SERVER_IP), plan(CLIENT_IP)
+        cable.client.run("sysctl", "-w", "net.ipv4.conf.all.route_localnet=1")
+        routed = plan(SERVER_IP)
+    check_equal((refused.returncode, here.returncode, routed.returncode), (2, 0, 0), "exit codes")
+    check("127.0.0.2, of loopback, reaches only this host: correct --source" in refused.stdout, refused.stdout)
 
 
 def test_sources_may_come_from_a_file_or_an_interface():

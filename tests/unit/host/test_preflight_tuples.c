@@ -94,10 +94,10 @@ static void addresses_that_connections_use_have_to_be_of_this_host(void **state)
     struct preflight p;
 
     (void)state;
-    ask.foreign_address = "192.0.2.7";
+    ask.unusable_address = "192.0.2.7";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ask.n_connections = cases[i].n_connections;
-        ask.n_local_addresses = cases[i].n_local;
+        ask.n_usable_addresses = cases[i].n_local;
         preflight_client(&p, &host_of_10000, &ask);
         line = find(&p, "source addresses of this host");
         assert_int_equal(line->available, cases[i].n_local);
@@ -106,9 +106,23 @@ static void addresses_that_connections_use_have_to_be_of_this_host(void **state)
         assert_int_equal(strstr(line->fix, "192.0.2.7 is not") != NULL,
                          cases[i].level == PREFLIGHT_STOP);
     }
-    ask.n_local_addresses = HOST_LIMITS_UNKNOWN;
+    ask.n_usable_addresses = HOST_LIMITS_UNKNOWN;
     preflight_client(&p, &host_of_10000, &ask);
     assert_false(has_line(&p, "source addresses"));
+}
+
+static void an_address_of_loopback_does_not_reach_another_host(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_usable_addresses = 0;
+    ask.unusable_address = "127.0.0.2";
+    ask.unusable_is_loopback = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "source addresses of this host", PREFLIGHT_STOP,
+                "127.0.0.2, of loopback, reaches only this host");
 }
 
 static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
@@ -261,6 +275,7 @@ int main(void)
         cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
+        cmocka_unit_test(an_address_of_loopback_does_not_reach_another_host),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_port_of_the_server_has_the_tuples_of_the_kernel),
         cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),
