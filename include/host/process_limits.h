@@ -47,6 +47,10 @@ uint32_t process_limits_workers_for(uint64_t n_connections, uint64_t nofile, uin
  * removed. */
 uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan);
 
+/* The same for UDP sockets: reserved ports, and those of UDP sockets that are bound to all
+ * addresses or, if the sockets of this run will be (`to_all`), to any. */
+uint32_t process_limits_exclude_unusable_udp_ports(struct srcplan *plan, bool to_all);
+
 /* cpulist_parse(), and checks that this process may run on each CPU; NULL: an empty list.  Returns
  * 0, or -1 with one line in error (CPULIST_ERROR_BYTES). */
 int process_limits_take_cpus(const char *text, struct cpulist *list, char *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * sockdiag: lists the TCP sockets of this network namespace with sock_diag(7): unlike /proc/net/tcp
- * it filters by state in the kernel, so that listing the listeners costs the same with a million
- * open connections.  Any thread. */
+ * sockdiag: lists the TCP and UDP sockets of this network namespace with sock_diag(7): unlike
+ * /proc/net/tcp it filters by state in the kernel, so that listing the listeners costs the same
+ * with a million open connections.  Any thread. */
 #ifndef TCPSCALER_HOST_SOCKDIAG_H
 #define TCPSCALER_HOST_SOCKDIAG_H
 
@@ -15,6 +15,9 @@ struct sock_address;
 /* Calls on_port(context, local port) for every listening TCP socket, IPv4 and IPv6.  Returns 0, or
  * -1 with errno if the kernel does not answer; some ports may have been reported then. */
 int sockdiag_listeners(void (*on_port)(void *context, uint16_t port), void *context);
+
+/* The same for every UDP socket that is bound to all addresses or, if `of_any` is set, to any. */
+int sockdiag_udp_ports(bool of_any, void (*on_port)(void *context, uint16_t port), void *context);
 
 /* TCP sockets of this namespace that are being opened to or closed towards a peer; established ones
  * are not counted, since listing a million of them would take seconds. */

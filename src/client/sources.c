@@ -49,8 +49,16 @@ static void name_all_ports(char text[ALL_PORTS_BYTES], const struct host_limits 
              first >= 1 && first <= UINT16_MAX ? (unsigned)first : FALLBACK_FIRST_PORT);
 }
 
+/* A UDP socket for which the kernel chooses the address is first bound to all of them. */
+static uint32_t exclude_unusable_ports(struct srcplan *p, const struct client_config *c,
+                                       bool has_address)
+{
+    return c->socket.datagrams ? process_limits_exclude_unusable_udp_ports(p, !has_address)
+                               : process_limits_exclude_unusable_ports(p);
+}
+
 /* Of the ports that an address of --source would have. */
-static uint32_t count_unusable_ports(const char *all)
+static uint32_t count_unusable_ports(const char *all, const struct client_config *c)
 {
     char error[SRCPLAN_ERROR_BYTES];
     struct srcplan one;
@@ -58,29 +66,30 @@ static uint32_t count_unusable_ports(const char *all)
 
     srcplan_init(&one);
     if (srcplan_add_ports(&one, all, error) == 0)
-        n = process_limits_exclude_unusable_ports(&one);
+        n = exclude_unusable_ports(&one, c, true);
     srcplan_free(&one);
     return n;
 }
 
-static int read_ports(struct client_sources *s, struct srcplan *tuples, const struct client_opts *o,
-                      const struct host_limits *host)
+static int read_ports(struct client_sources *s, struct client_config *c,
+                      const struct client_opts *o, const struct host_limits *host)
 {
+    struct srcplan *tuples = &c->plan;
     char error[SRCPLAN_ERROR_BYTES], all[ALL_PORTS_BYTES];
     const char *ports = o->sport != NULL ? o->sport : all;
 
     name_all_ports(all, host);
     if (o->source == NULL && o->sport == NULL) {
-        s->n_excluded_ports = count_unusable_ports(all);
+        s->n_excluded_ports = count_unusable_ports(all, c);
         return 0;
     }
     if (srcplan_add_ports(tuples, ports, error) != 0)
         return log_error("--sport: %s", error);
-    s->n_excluded_ports = process_limits_exclude_unusable_ports(tuples);
+    s->n_excluded_ports = exclude_unusable_ports(tuples, c, o->source != NULL);
     if (tuples->n_ports == 0)
         return log_error("--sport: invalid value '%.60s': expected ports that are neither reserved "
-                         "nor listening",
-                         ports);
+                         "nor %s",
+                         ports, c->socket.datagrams ? "in use" : "listening");
     return 0;
 }
 
@@ -88,7 +97,7 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host)
 {
     return read_addresses(config, o) != 0 || read_identities(config, o) != 0 ||
-                   read_ports(s, &config->plan, o, host) != 0
+                   read_ports(s, config, o, host) != 0
                ? -1
                : 0;
 }
@@ -188,6 +197,23 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
         (void)exclude_port_of(&c->fallback, &c->classes[k].target);
 }
 
+/* Each can have one socket, whatever the destination. */
+static uint64_t count_kernels_udp_ports(const struct client_config *c,
+                                        const struct host_limits *host)
+{
+    const struct srcplan_address any = {.family = c->target.ss.ss_family};
+    struct srcplan p;
+    uint64_t n = HOST_LIMITS_UNKNOWN;
+
+    srcplan_init(&p);
+    if (add_kernels_tuples(&p, &any, host) == 0) {
+        (void)exclude_unusable_ports(&p, c, false);
+        n = p.n_ports;
+    }
+    srcplan_free(&p);
+    return n;
+}
+
 /* If the kernel selects, each destination has the whole port range, less the ports that it skips:
  * reserved and listening ones, which the fallback plan leaves out, too. */
 static uint64_t tuples_available(const struct client_config *c, const struct host_limits *host)
@@ -198,6 +224,8 @@ static uint64_t tuples_available(const struct client_config *c, const struct hos
         return srcplan_capacity(&c->fallback);
     if (!has_range(host))
         return HOST_LIMITS_UNKNOWN;
+    if (c->socket.datagrams)
+        return count_kernels_udp_ports(c, host);
     return host->last_ephemeral_port - host->first_ephemeral_port + 1;
 }
 

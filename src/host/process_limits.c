@@ -135,6 +135,15 @@ uint32_t process_limits_exclude_unusable_ports(struct srcplan *plan)
     return e.n;
 }
 
+uint32_t process_limits_exclude_unusable_udp_ports(struct srcplan *plan, bool to_all)
+{
+    struct exclusion e = {.plan = plan};
+
+    exclude_reserved(&e);
+    (void)sockdiag_udp_ports(to_all, exclude, &e); /* as above */
+    return e.n;
+}
+
 int process_limits_take_cpus(const char *text, struct cpulist *list, char *error)
 {
     cpu_set_t set;

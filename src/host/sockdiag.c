@@ -10,25 +10,53 @@
 #include <string.h>
 #include <sys/socket.h>
 
-struct listeners {
+struct ports {
     void (*on_port)(void *context, uint16_t port);
     void *context;
 };
 
-static void on_listener(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
+static void on_port_of(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
 {
-    const struct listeners *listeners = context;
+    const struct ports *ports = context;
 
     (void)n_bytes;
-    listeners->on_port(listeners->context, ntohs(socket->id.idiag_sport));
+    ports->on_port(ports->context, ntohs(socket->id.idiag_sport));
 }
 
 int sockdiag_listeners(void (*on_port)(void *context, uint16_t port), void *context)
 {
     const struct inet_sockets which = {.states = 1u << TCP_LISTEN};
-    struct listeners listeners = {on_port, context};
+    struct ports ports = {on_port, context};
 
-    return inet_sockets_each(&which, on_listener, &listeners);
+    return inet_sockets_each(&which, on_port_of, &ports);
+}
+
+struct udp_ports {
+    bool of_any;
+    struct ports ports;
+};
+
+static bool is_bound_to_all(const struct inet_diag_msg *socket)
+{
+    static const uint32_t all[4];
+
+    return memcmp(socket->id.idiag_src, all, socket->idiag_family == AF_INET ? 4 : 16) == 0;
+}
+
+static void on_udp_socket(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
+{
+    struct udp_ports *udp = context;
+
+    if (udp->of_any || is_bound_to_all(socket))
+        on_port_of(&udp->ports, socket, n_bytes);
+}
+
+int sockdiag_udp_ports(bool of_any, void (*on_port)(void *context, uint16_t port), void *context)
+{
+    const struct inet_sockets which = {.udp = true, .states = UINT32_MAX};
+    struct udp_ports udp = {of_any, {on_port, context}};
+
+    return inet_sockets_each(&which, on_udp_socket, &udp);
 }
 
 struct census {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * inet_sockets: lists the TCP sockets of this network namespace with sock_diag(7): unlike
+ * inet_sockets: lists the TCP or UDP sockets of this network namespace with sock_diag(7): unlike
  * /proc/net/tcp it filters by state and port in the kernel.  Any thread. */
 #ifndef TCPSCALER_HOST_WATCH_INET_SOCKETS_H
 #define TCPSCALER_HOST_WATCH_INET_SOCKETS_H
 
 #include <linux/inet_diag.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct inet_sockets {
+    bool udp;                     /* otherwise TCP */
     uint8_t family;               /* AF_INET, AF_INET6, or AF_UNSPEC: both */
     uint32_t states;              /* a bit each: 1 << TCP_LISTEN */
     uint16_t own_port, peer_port; /* 0: any */

@@ -7,7 +7,6 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@ static int send_request(int fd, uint8_t family, const struct inet_sockets *which
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
         .what = {.sdiag_family = family,
-                 .sdiag_protocol = IPPROTO_TCP,
+                 .sdiag_protocol = which->udp ? IPPROTO_UDP : IPPROTO_TCP,
                  .idiag_ext = which->extensions,
                  .idiag_states = which->states,
                  .id = {.idiag_sport = htons(which->own_port),

@@ -51,18 +51,26 @@ static void ignore(void *context, uint16_t port)
     (void)port;
 }
 
-/* Returns a socket that listens on a free port. */
-static int listen_anywhere(uint16_t *port)
+/* Returns a socket that is bound to a free port. */
+static int bind_anywhere(int type, uint32_t address, uint16_t *port)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
     socklen_t length = sizeof in;
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    const int fd = socket(AF_INET, type, 0);
 
     assert_true(fd >= 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof in), 0);
-    assert_int_equal(listen(fd, 1), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &length), 0);
     *port = ntohs(in.sin_port);
+    return fd;
+}
+
+/* Returns a socket that listens on a free port. */
+static int listen_anywhere(uint16_t *port)
+{
+    const int fd = bind_anywhere(SOCK_STREAM, INADDR_LOOPBACK, port);
+
+    assert_int_equal(listen(fd, 1), 0);
     return fd;
 }
 
@@ -108,8 +116,53 @@ static void a_range_that_is_unknown_leaves_the_tuples_unknown(void **state)
 static void without_a_fallback_the_range_counts(void **state)
 {
     (void)state;
-    config.socket.datagrams = true;
+    target->sin_addr.s_addr = htonl(INADDR_BROADCAST); /* without a route for connect(2) */
     assert_int_equal(tuples_of_range(32768, 60999), 28232);
+}
+
+/* The kernel selects a port before the address. */
+static void ports_of_udp_sockets_are_none_of_the_kernels_choice(void **state)
+{
+    uint16_t port;
+    int fd;
+
+    (void)state;
+    if (sockdiag_udp_ports(true, ignore, NULL) != 0)
+        skip();
+    config.socket.datagrams = true;
+    fd = bind_anywhere(SOCK_DGRAM, INADDR_LOOPBACK + 1, &port);
+    assert_int_equal(tuples_of_range(port, port), 0);
+    close(fd);
+}
+
+/* Returns whether a socket that is bound to `taken` leaves its port to UDP sockets of a source. */
+static bool leaves_port(uint32_t taken, const char *source)
+{
+    const struct host_limits host = {.first_unprivileged_port = 1024};
+    struct client_sources s = {0};
+    struct client_opts o = {.source = source};
+    char ports[16];
+    uint16_t port;
+    const int fd = bind_anywhere(SOCK_DGRAM, taken, &port);
+    int failed;
+
+    snprintf(ports, sizeof ports, "%u", port);
+    o.sport = ports;
+    client_sources_free(&config);
+    failed = client_sources_read(&s, &config, &o, &host);
+    close(fd);
+    return failed == 0;
+}
+
+static void a_udp_socket_takes_its_port_of_its_own_address_or_of_all(void **state)
+{
+    (void)state;
+    if (sockdiag_udp_ports(true, ignore, NULL) != 0)
+        skip();
+    config.socket.datagrams = true;
+    assert_true(leaves_port(INADDR_LOOPBACK, "127.0.0.5"));
+    assert_false(leaves_port(INADDR_ANY, "127.0.0.5"));
+    assert_false(leaves_port(INADDR_LOOPBACK, NULL)); /* the kernel chooses the address */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -121,6 +174,8 @@ int main(void)
         TEST(ports_that_all_listen_are_refused),
         TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
         TEST(without_a_fallback_the_range_counts),
+        TEST(ports_of_udp_sockets_are_none_of_the_kernels_choice),
+        TEST(a_udp_socket_takes_its_port_of_its_own_address_or_of_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
