@@ -60,7 +60,7 @@ struct client_run_state {
     struct client_steer steer;
     struct client_control control;
     struct start_gate gate;
-    _Atomic uint64_t spare_tuple, fallback_tuple;
+    _Atomic uint64_t spare_tuple, fallback_tuples[CLIENT_CLASS_MOST];
     enum client_stage stage; /* the earliest of all workers */
     bool started, closing;
     atomic_bool has_load; /* as `started`, for the thread that samples the server */

@@ -303,8 +303,9 @@ static int prepare(struct client_run_state *r)
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;
     config->knows_drops = config->socket.datagrams && datagrams_find_dropped() == 0;
-    atomic_init(&r->fallback_tuple, 0);
-    config->fallback_tuple = &r->fallback_tuple;
+    for (uint32_t i = 0; i < CLIENT_CLASS_MOST; i++)
+        atomic_init(&r->fallback_tuples[i], 0);
+    config->fallback_tuples = r->fallback_tuples;
     memory_watch_start(&r->memory, "/proc", &config->memory_ends, MEMORY_WATCH_OF_CLIENT);
     config->memory = &r->memory;
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -56,7 +56,7 @@ struct client_config {
     /* With automatic ports: the same ports as planned tuples of the route's address, used when the
      * kernel finds no free port (client/sources.h).  Has no ports if it is not needed. */
     struct srcplan fallback;
-    _Atomic uint64_t *fallback_tuple;   /* its next tuple */
+    _Atomic uint64_t *fallback_tuples;  /* its next one for each destination, CLIENT_CLASS_MOST */
     bool may_meet_itself;               /* a connection's source can equal the target address */
     struct sock_connect_options socket; /* datagrams: UDP, each connection is a connected socket */
     bool knows_drops; /* the kernel says how many datagrams it drops at these sockets */

@@ -16,7 +16,9 @@
 struct client_tuples {
     const struct client_config *config;
     struct srccursor cursor;
-    bool reuses; /* use returned tuples again */
+    bool reuses;     /* use returned tuples again */
+    bool falls_back; /* from now on, each destination has the tuples of config->fallback */
+    struct srccursor fallbacks[CLIENT_CLASS_MOST]; /* by the first class of a destination */
 };
 
 /* For the worker with this slice of the connections. */
@@ -31,7 +33,8 @@ void client_tuples_free(struct client_tuples *t);
 int client_tuples_connect(struct client_tuples *t, const struct sock_address *target,
                           uint64_t *tuple, struct outcome *failed);
 
-/* Returns a tuple that is no longer in use.  CLIENT_TUPLE_NONE: no effect. */
-void client_tuples_give_back(struct client_tuples *t, uint64_t tuple);
+/* Returns a tuple that is no longer in use towards `target`.  CLIENT_TUPLE_NONE: no effect. */
+void client_tuples_give_back(struct client_tuples *t, const struct sock_address *target,
+                             uint64_t tuple);
 
 #endif

@@ -22,11 +22,27 @@ void client_tuples_init(struct client_tuples *t, const struct client_config *con
 void client_tuples_free(struct client_tuples *t)
 {
     srccursor_free(&t->cursor);
+    for (uint32_t i = 0; t->falls_back && i < CLIENT_CLASS_MOST; i++)
+        srccursor_free(&t->fallbacks[i]);
 }
 
-/* The kernel found no port: switches this worker to the planned tuples of config->fallback.
- * Returns whether there are any.  A failing search by the kernel takes about a millisecond, so it
- * is not tried again. */
+/* The number of the first class with this target, 0 without classes: they differ by their ports. */
+static uint32_t destination(const struct client_config *config, const struct sock_address *target)
+{
+    for (uint32_t k = 0; k < config->n_classes; k++)
+        if (sock_port(&config->classes[k].target) == sock_port(target))
+            return k;
+    return 0;
+}
+
+static struct srccursor *cursor_towards(struct client_tuples *t, const struct sock_address *target)
+{
+    return t->falls_back ? &t->fallbacks[destination(t->config, target)] : &t->cursor;
+}
+
+/* The kernel found no port: switches this worker to the planned tuples of config->fallback, which
+ * each destination can have.  Returns whether there are any.  A failing search by the kernel takes
+ * about a millisecond, so it is not tried again. */
 static bool use_fallback(struct client_tuples *t)
 {
     static atomic_flag said;
@@ -34,8 +50,9 @@ static bool use_fallback(struct client_tuples *t)
 
     if (config->fallback.ports == NULL)
         return false;
-    srccursor_free(&t->cursor);
-    srccursor_init(&t->cursor, &config->fallback, 0, 0, config->fallback_tuple);
+    t->falls_back = true;
+    for (uint32_t i = 0; i < CLIENT_CLASS_MOST; i++)
+        srccursor_init(&t->fallbacks[i], &config->fallback, 0, 0, &config->fallback_tuples[i]);
     if (!config->quiet && !atomic_flag_test_and_set(&said))
         log_error("the kernel finds no free source port: binding the ports of "
                   "net.ipv4.ip_local_port_range explicitly");
@@ -53,15 +70,15 @@ static int connect_from(struct client_tuples *t, const struct sock_address *targ
     if (source->port != 0 && fd >= 0)
         *tuple = number;
     else if (source->port != 0)
-        client_tuples_give_back(t, number);
+        client_tuples_give_back(t, target, number);
     return fd;
 }
 
 /* Returns whether another tuple may be tried in this call; if one of a later call may, errno is
  * EAGAIN. */
-static bool may_try(const struct client_tuples *t, int *n_fresh, int *n_used)
+static bool may_try(const struct srccursor *cursor, int *n_fresh, int *n_used)
 {
-    if (!srccursor_has_fresh(&t->cursor))
+    if (!srccursor_has_fresh(cursor))
         return (*n_used)++ < MAX_TRIES_OF_USED;
     if ((*n_fresh)++ < MAX_TRIES_PER_CALL)
         return true;
@@ -83,7 +100,9 @@ int client_tuples_connect(struct client_tuples *t, const struct sock_address *ta
     *failed = (struct outcome){PHASE_BIND, REASON_PORTS};
     errno = EADDRNOTAVAIL;
     while (fd < 0 && failed->reason == REASON_PORTS) {
-        if (!may_try(t, &n_fresh, &n_used) || srccursor_next(&t->cursor, &source, &number) != 0)
+        struct srccursor *cursor = cursor_towards(t, target);
+
+        if (!may_try(cursor, &n_fresh, &n_used) || srccursor_next(cursor, &source, &number) != 0)
             break;
         fd = connect_from(t, target, &source, number, tuple, failed);
         if (source.port == 0 && (fd >= 0 || failed->reason != REASON_PORTS || !use_fallback(t)))
@@ -94,8 +113,9 @@ int client_tuples_connect(struct client_tuples *t, const struct sock_address *ta
     return fd;
 }
 
-void client_tuples_give_back(struct client_tuples *t, uint64_t tuple)
+void client_tuples_give_back(struct client_tuples *t, const struct sock_address *target,
+                             uint64_t tuple)
 {
     if (t->reuses && tuple != CLIENT_TUPLE_NONE)
-        srccursor_give_back(&t->cursor, tuple);
+        srccursor_give_back(cursor_towards(t, target), tuple);
 }

@@ -89,7 +89,7 @@ void client_turnover_ended(struct client_turnover *to, struct client_conn *c,
     if (!client_slots_are_kept(to->slots))
         return;
     slot = &to->slots->all[i];
-    client_tuples_give_back(&to->connect->tuples, slot->tuple);
+    client_tuples_give_back(&to->connect->tuples, client_conn_target(c), slot->tuple);
     slot->ended_ns = 0;
     if (to->connect->stopped || to->transport->config->on_demand)
         return;
