@@ -20,8 +20,10 @@ struct recording {
     char *directory;            /* where its first file is: an absolute path without links */
     struct json_object *result; /* NULL: no --json */
     struct metrics metrics;
-    struct timeline timeline;             /* of the log; empty: none */
+    struct timeline timeline;             /* of the log; also empty if nothing was measured */
     bool has_values;                      /* a log or rows were read */
+    bool has_log;                         /* a log was read ... */
+    uint64_t log_start_ns;                /* ... with this StartTime, since the epoch */
     bool has_rows;                        /* rows were read ... */
     uint64_t n_query_rows, n_answer_rows; /* ... with these counts */
     bool has_connections;                 /* --connections-out was read */

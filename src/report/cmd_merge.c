@@ -192,6 +192,17 @@ static bool has_values(const struct total *total, const struct timeline_entry *e
     return m != NULL && m->hist.count + m->hist.beyond > 0;
 }
 
+/* The earliest StartTime of all logs. */
+static uint64_t first_start_ns(const struct recordings *all)
+{
+    uint64_t first_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].log_start_ns < first_ns)
+            first_ns = all->items[i].log_start_ns;
+    return first_ns;
+}
+
 static int put_log(FILE *out, const struct recordings *all, const struct total *total)
 {
     struct timeline timeline;
@@ -199,7 +210,7 @@ static int put_log(FILE *out, const struct recordings *all, const struct total *
     struct hist h;
     size_t at = 0;
     int status = recordings_timeline(all, &timeline) | hist_init(&h);
-    const uint64_t start_ns = timeline_first_ns(&timeline);
+    const uint64_t start_ns = timeline.n > 0 ? timeline_first_ns(&timeline) : first_start_ns(all);
 
     if (status == 0)
         hlog_begin(out, "tcpreport", TCPSCALER_VERSION, start_ns);
@@ -244,7 +255,7 @@ static int write_files(struct output *json, struct output *hlog, struct recordin
 static int check(const struct report_opts *o, const struct recordings *all)
 {
     for (size_t i = 0; o->hlog != NULL && i < all->n; i++)
-        if (all->items[i].timeline.n == 0)
+        if (!all->items[i].has_log)
             return log_error("--hlog: %s has no log: expected an --hlog file for every run",
                              all->items[i].name);
     return o->json != NULL ? recordings_need_results(all, "--json: ") : 0;

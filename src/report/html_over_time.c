@@ -181,7 +181,7 @@ static bool each_has_log(const struct recordings *runs)
     bool has = true;
 
     for (size_t i = 0; i < runs->n; i++)
-        has &= runs->items[i].timeline.n > 0;
+        has &= runs->items[i].has_log;
     return has;
 }
 
@@ -230,7 +230,7 @@ void html_over_time(struct html_report *r)
     struct timeline timeline;
     struct history history = {0};
 
-    if (recordings_timeline(r->runs, &timeline) == 0 && each_has_log(r->runs) &&
+    if (recordings_timeline(r->runs, &timeline) == 0 && timeline.n > 0 && each_has_log(r->runs) &&
         history_make(&history, &timeline) == 0) {
         set_measurement(&history, &timeline, r->runs);
         print_history(r, &history);

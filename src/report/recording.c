@@ -53,7 +53,7 @@ static int read_result(struct recording *r, struct lines *l)
     return r->result != NULL ? 0 : -1;
 }
 
-static int add_interval(struct recording *r, const struct lines *l, uint64_t start_ns,
+static int add_interval(struct recording *r, const struct lines *l,
                         const struct hlog_interval *interval, struct hist *scratch)
 {
     const char *name = interval->tag[0] != '\0' ? interval->tag : "response";
@@ -69,7 +69,7 @@ static int add_interval(struct recording *r, const struct lines *l, uint64_t sta
         return lines_refuse(l, "the counts of all intervals exceed 2^63");
     hist_merge(&metric->hist, scratch);
     batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
-    if (timeline_add(&r->timeline, start_ns, interval) != 0)
+    if (timeline_add(&r->timeline, r->log_start_ns, interval) != 0)
         return lines_refuse(l, "out of memory");
     return 0;
 }
@@ -78,16 +78,15 @@ static int read_log_lines(struct recording *r, struct lines *l, struct hist *scr
 {
     char error[HLOG_ERROR_BYTES];
     struct hlog_interval interval;
-    uint64_t start_ns = 0;
     int status = 0;
 
     do {
         switch (hlog_reader_line(l->line, &interval, error)) {
         case HLOG_START:
-            start_ns = interval.begin_ns;
+            r->log_start_ns = interval.begin_ns;
             break;
         case HLOG_INTERVAL:
-            status = is_whole(l) ? add_interval(r, l, start_ns, &interval, scratch)
+            status = is_whole(l) ? add_interval(r, l, &interval, scratch)
                                  : lines_refuse(l, "the line is truncated");
             break;
         case HLOG_BAD:
@@ -151,7 +150,8 @@ static int read_values(struct recording *r, struct lines *l)
         return log_error("%s: '%s' already has a log or rows: give only one of them", l->path,
                          r->name);
     r->has_values = true;
-    return strcmp(l->line, ROWS_HEADER) == 0 ? read_rows(r, l) : read_log(r, l);
+    r->has_log = strcmp(l->line, ROWS_HEADER) != 0;
+    return r->has_log ? read_log(r, l) : read_rows(r, l);
 }
 
 static int read_connections(struct recording *r, struct lines *l)

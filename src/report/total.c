@@ -32,7 +32,7 @@ static int add_batches(struct total *total, const struct recordings *all)
     int status = recordings_timeline(all, &timeline) | hist_init(&h);
 
     for (size_t i = 0; i < all->n && status == 0; i++)
-        if (all->items[i].timeline.n == 0)
+        if (!all->items[i].has_log)
             at = timeline.n;
     while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
         struct metric *metric = metrics_get(&total->metrics, e.tag[0] != '\0' ? e.tag : "response");

@@ -132,12 +132,29 @@ def test_a_run_without_times_has_no_table_of_them():
     check_equal([line.split()[0] for line in total.splitlines() if line], ["instance", path[:-len(".json")], "all"], "lines")
 
 
+def start_ms(hlog):
+    return int(re.search(r"StartTime: (\d+\.\d{3}) ", read_text(hlog))[1].replace(".", ""))
+
+
 def begins_ms(hlog):
     """[(tag, when it begins in ms since the epoch)] of the intervals of a log; those of response times have no tag."""
-    text = read_text(hlog)
-    start_ms = int(re.search(r"StartTime: (\d+\.\d{3}) ", text)[1].replace(".", ""))
-    return [(tag, start_ms + int(begin.replace(".", "")))
-            for tag, begin in re.findall(r"^(?:Tag=(\w+),)?(\d+\.\d{3}),", text, re.M)]
+    return [(tag, start_ms(hlog) + int(begin.replace(".", "")))
+            for tag, begin in re.findall(r"^(?:Tag=(\w+),)?(\d+\.\d{3}),", read_text(hlog), re.M)]
+
+
+def test_a_log_without_intervals_is_merged_with_others():
+    """That of a run none of whose connections was established."""
+    directory, log = three_instances(), temp_path("merged.hlog")
+    files = [f"{directory}/0.{ending}" for ending in ("json", "hlog")]
+    other = temp_directory()
+    idle = [f"{other}/idle.{ending}" for ending in ("json", "hlog")]
+    r = run_command([TCPCLIENT, "-q", "-c", "2", "-r", "10", "-t", "0.1", "--json", idle[0], "--hlog", idle[1],
+                     f"127.0.0.1:{free_port()}"])
+    check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
+    report("merge", "--hlog", log, *files, *idle, code=3)
+    check_equal(len(begins_ms(log)), len(begins_ms(files[1])), "intervals")
+    report("merge", "--hlog", log, *idle, code=3)
+    check_equal((begins_ms(log), start_ms(log)), ([], start_ms(idle[1])), "intervals, start")
 
 
 def test_names_do_not_break_the_table():

@@ -213,6 +213,20 @@ static void an_empty_log_lacks_nothing(void **state)
     assert_int_equal(count("service"), 3);
 }
 
+/* Nothing was measured. */
+static void a_log_without_intervals_costs_the_others_no_batches(void **state)
+{
+    static const char *const tags[] = {"", "service", NULL}, *const none[] = {NULL};
+
+    (void)state;
+    write_log("a.hlog", 3, 1000, tags);
+    write_log("b.hlog", 0, 0, none);
+    make();
+    assert_int_equal(count("response"), 3);
+    assert_int_equal(metrics_find(&total.metrics, "response")->batches.n, 1);
+    assert_true(all.items[1].has_log);
+}
+
 /* It ends within its last line. */
 static void assert_truncated_is_refused(void)
 {
@@ -251,6 +265,7 @@ int main(void)
         TEST(what_a_run_did_not_measure_is_not_that_of_all),
         TEST(a_run_without_answers_lacks_nothing),
         TEST(an_empty_log_lacks_nothing),
+        TEST(a_log_without_intervals_costs_the_others_no_batches),
         TEST(a_file_that_was_cut_is_refused),
     };
 
