@@ -53,11 +53,15 @@ def test_other_protocols_and_the_closed_loop_work_over_tls():
 def test_rows_of_connections_include_the_handshakes():
     ca, rows = Authority(), temp_path("connections.csv")
     with serve_with(ca.sign()) as server:
-        ask(ca, server.port, "-c", 10, "--threads", 1, "--connect-window", 1, "-t", 0.2,
-            "--connections-out", rows)
+        r = ask(ca, server.port, "-c", 10, "--threads", 1, "--connect-window", 1, "-t", 0.2, "-n", 1000,
+                "--connect-arrival", "constant", "--connections-out", rows)
     rows = read_rows(rows)
     check_equal([row["resumed"] for row in rows], ["0"] + 9 * ["1"], "resumed")
     check(all(float(row["handshake_us"]) > 10 for row in rows), f"times: {rows}")
+    for column, name in (("handshake_us", "handshake"), ("due_to_secured_us", "due_to_secured")):
+        times_ns = [round(float(row[column]) * 1000) for row in rows]
+        times = r.json["latency_ns"][name]
+        check_equal((times["min"], times["max"]), (min(times_ns), max(times_ns)), f"{name}: result and rows")
 
 
 def test_connections_after_the_first_resume_unless_told_not_to():

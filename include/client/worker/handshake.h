@@ -11,9 +11,10 @@
 #include <event2/event.h>
 #include <stdbool.h>
 
-/* Enters SECURING and sends the first step.  `callback` is called when the socket is readable, and
- * when the time is over. */
-void client_handshake_begin(struct client_conn *c, int fd, event_callback_fn callback);
+/* Enters SECURING and sends the first step.  The handshake is timed from established_ns, when TCP
+ * was connected.  `callback` is called when the socket is readable, and when the time is over. */
+void client_handshake_begin(struct client_conn *c, int fd, uint64_t established_ns,
+                            event_callback_fn callback);
 
 /* While SECURING: sends the next step.  `status`: what decrypting the received bytes returned.
  * Returns whether the handshake has finished; its time is recorded, and the socket is no longer

@@ -98,7 +98,8 @@ static void refuse_itself(struct client_conn *c, int fd)
     client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_SELF}, 0);
 }
 
-static void record_connect(struct client_conn *c, int fd, uint32_t syn_retransmits)
+/* Returns the time at which the connection was established. */
+static uint64_t record_connect(struct client_conn *c, int fd, uint32_t syn_retransmits)
 {
     struct client_figures *f = c->transport->figures;
     struct client_record *record = client_conn_record(c);
@@ -122,17 +123,20 @@ static void record_connect(struct client_conn *c, int fd, uint32_t syn_retransmi
     }
     if (!c->settled)
         f->last_established_ns = now_ns;
+    return now_ns;
 }
 
 static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmits)
 {
+    uint64_t established_ns;
+
     if (c->transport->config->may_meet_itself && sock_is_its_own_peer(fd)) {
         refuse_itself(c, fd);
         return;
     }
-    record_connect(c, fd, syn_retransmits);
+    established_ns = record_connect(c, fd, syn_retransmits);
     if (client_conn_uses_tls(c))
-        client_handshake_begin(c, fd, on_handshake);
+        client_handshake_begin(c, fd, established_ns, on_handshake);
     else
         become_ready(c, fd);
 }

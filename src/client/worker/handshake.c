@@ -47,12 +47,13 @@ static void take_step(struct client_conn *c, enum tls_status status)
         close_for(c, error);
 }
 
-void client_handshake_begin(struct client_conn *c, int fd, event_callback_fn callback)
+void client_handshake_begin(struct client_conn *c, int fd, uint64_t established_ns,
+                            event_callback_fn callback)
 {
     int error;
 
     c->state = CLIENT_CONN_SECURING;
-    c->connect_start_ns = clock_now_ns();
+    c->connect_start_ns = established_ns;
     event_assign(&c->event, c->transport->base, fd, EV_READ | EV_PERSIST, callback, c);
     error = client_tls_begin(c);
     if (error == 0)
