@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 
-from control_api import control_path, stats
+from control_api import ask, control_path, stats
 from faults import *
 
 sys.path.insert(0, FAULT)
@@ -128,6 +128,25 @@ def test_interrupted_listener_reads_to_the_end():
     check_pushed(server, r)
     check_nothing_missing(r.json["push"])
     check(r.json["push"]["measured"] > 100, "messages were measured")
+
+
+def test_connections_closed_by_request_are_read_to_the_end():
+    """The server ends each connection with a part of a message, which only one that is read to its end notices."""
+    control, server = control_path(), PushServer("--cut", 10)
+    client = Client("-p", server.port, "-c", 5, "--threads", 1, "-n", 500, "--protocol", "listen", "--stats-interval", "100ms",
+                    "--control", control, "127.0.0.1")
+    wait_until_running(client)
+    check_equal(ask(control, "/connections/stop?n=3")["stopped"], 3, "stopped")
+    wait_for(lambda: stats(control)["connections"]["outcomes"].get("run/finished") == 3, "their end")
+    check_equal(stats(control)["push"]["damaged"], 3, "parts of messages of these")
+    client.process.send_signal(signal.SIGINT)
+    r = client.wait()
+    did = server.stop()
+    check_laws(r)
+    p = r.json["push"]
+    check_equal((p["damaged"], p["lost"], p["unfinished_connections"], did["cut"]), (5, 0, 0, 5), "messages")
+    check_equal(received(p), did["good"], "good ones")
+    check_equal(r.json["connections"]["outcomes"], {"run/finished": 5}, "outcomes")
 
 
 def message(sequence):

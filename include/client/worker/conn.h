@@ -41,7 +41,8 @@ void client_conn_heard(struct client_conn *c);
 void client_conn_finish(struct client_conn *c);
 
 /* Closes a FINISHING connection that has no queries left.  On demand, only an edns-tcp-keepalive of
- * 0 makes a connection finish. */
+ * 0 makes a connection finish.  That of a listener closes only its half: what the server has sent
+ * remains to be read (client/worker/subscribe.h). */
 void client_conn_close_if_finished(struct client_conn *c);
 
 /* Writes queries.  Returns the number of bytes taken: what the socket accepted, with UDP those of

@@ -7,8 +7,8 @@
  * schedule, each connection subscribes with one byte, a few at a time between reads.  From then on
  * every message counts: its intended time is before, in or after the measurement.  At the end a
  * worker keeps listening for the drain, then closes its half of each connection and reads until the
- * server has closed the other: nothing that the server handed to a socket is left unread.  Used by
- * the worker's thread only. */
+ * server has closed the other: nothing that the server handed to a socket is left unread.  So it
+ * does with a connection that is closed by request.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_SUBSCRIBE_H
 #define TCPSCALER_CLIENT_WORKER_SUBSCRIBE_H
 

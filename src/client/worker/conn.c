@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Half of Linux' minimum retransmission timeout (200 ms): no retransmission is earlier. */
@@ -183,11 +184,14 @@ void client_conn_finish(struct client_conn *c)
 
 void client_conn_close_if_finished(struct client_conn *c)
 {
-    const bool on_demand = c->transport->config->on_demand;
+    const struct client_config *config = c->transport->config;
 
-    if (c->queries.head == INFLIGHT_NONE)
+    if (config->listens)
+        shutdown(event_get_fd(&c->event), SHUT_WR);
+    else if (c->queries.head == INFLIGHT_NONE)
         client_conn_close(
-            c, (struct outcome){PHASE_RUN, on_demand ? REASON_KEEPALIVE : REASON_FINISHED}, 0);
+            c, (struct outcome){PHASE_RUN, config->on_demand ? REASON_KEEPALIVE : REASON_FINISHED},
+            0);
 }
 
 /* Counts the SYNs of a connection that was never established. */

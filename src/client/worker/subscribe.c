@@ -313,7 +313,11 @@ static void take_closed(struct client_subscribe *s, struct client_conn *c)
     if (sub->partial != NULL)
         tally_add(&s->transport->figures->tally.push.damaged, 1);
     if (!sub->leaving) {
-        client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
+        client_conn_close(c,
+                          c->state == CLIENT_CONN_FINISHING
+                              ? (struct outcome){PHASE_RUN, REASON_FINISHED}
+                              : (struct outcome){PHASE_RECEIVE, REASON_PEER},
+                          0);
         return;
     }
     event_del(&c->event);
@@ -330,6 +334,11 @@ void client_subscribe_ended(struct client_subscribe *s, struct client_conn *c,
     stop_awaiting(s, sub);
 }
 
+static bool is_read(const struct client_conn *c)
+{
+    return c->state == CLIENT_CONN_LIVE || c->state == CLIENT_CONN_FINISHING;
+}
+
 /* Shuts down the sending side of all connections. */
 static void leave_all(struct client_subscribe *s)
 {
@@ -337,7 +346,7 @@ static void leave_all(struct client_subscribe *s)
     const uint64_t now_ns = clock_now_ns();
 
     for (uint32_t i = 0; i < t->n_conns; i++)
-        if (t->conns[i].state == CLIENT_CONN_LIVE) {
+        if (is_read(&t->conns[i])) {
             shutdown(event_get_fd(&t->conns[i].event), SHUT_WR);
             s->all[i].leaving = true;
             s->n_leaving++;
