@@ -118,6 +118,9 @@ void client_run_collect(struct client_run_state *r)
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
     client_workers_collect(&r->workers, result, &last_sent_ns, &last_unblocked_ns);
+    /* workers learn of the interruption a moment later, and send what is due until then */
+    if (result->interrupted && last_sent_ns > r->stopped_ns)
+        r->stopped_ns = last_sent_ns;
     if (r->config->on_demand)
         result->connect_elapsed_ns = 0; /* connections open throughout the run */
     result->scheduled_ns = measured_ns(r);

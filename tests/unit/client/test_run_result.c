@@ -113,6 +113,26 @@ static void queries_were_sent_until_the_last_one_but_no_shorter_than_the_schedul
     assert_int_equal(result.unblocked_ns, 3541 * S);
 }
 
+/* They were on schedule, and are counted. */
+static void queries_sent_until_the_workers_learned_of_an_interruption_are_not_late(void **state)
+{
+    (void)state;
+    result.interrupted = true;
+    r.stopped_ns = r.measure_ns + 10 * S;
+    all[1].figures.last_sent_ns = all[1].figures.last_unblocked_ns = r.stopped_ns + S;
+    client_run_collect(&r);
+    assert_int_equal(result.scheduled_ns, 11 * S);
+    assert_int_equal(result.load_ns, 71 * S);
+    assert_int_equal(result.sent_ns, 11 * S);
+    assert_int_equal(result.unblocked_ns, 11 * S);
+    /* near the end of the schedule, some were late */
+    r.stopped_ns = r.end_ns - S;
+    all[1].figures.last_sent_ns = r.end_ns + S;
+    client_run_collect(&r);
+    assert_int_equal(result.scheduled_ns, 3540 * S);
+    assert_int_equal(result.sent_ns, 3541 * S);
+}
+
 static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
 {
     static const struct pacer_segment ramp = {3600 * S, 100, 200};
@@ -171,6 +191,9 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(
             queries_were_sent_until_the_last_one_but_no_shorter_than_the_schedule, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            queries_sent_until_the_workers_learned_of_an_interruption_are_not_late, setup,
+            teardown),
         cmocka_unit_test_setup_teardown(a_growing_rate_has_more_in_flight_without_any_queue, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(more_connections_have_more_in_flight_in_a_closed_loop,
