@@ -64,8 +64,11 @@ def test_dropped_answers_time_out_and_count_in_the_percentiles():
 
 
 def test_late_answer_is_counted_as_late_and_answers_no_query():
-    r, did = run_against(["--delay-every", 10, "--delay-ms", 400], "--timeout", "200ms")
+    out = temp_path("connections.csv")
+    r, did = run_against(["--delay-every", 10, "--delay-ms", 400], "--timeout", "200ms", "--connections-out", out)
     check_conservation(r)
+    answered = r.json["queries"]["answered"] + r.json["probes"]["answered"]
+    check_equal(sum(int(row["answers"]) for row in read_rows(out)), answered + r.json["queries"]["late"], "answers, late ones included")
     with stall_may_spoil():
         check_equal(r.json["queries"]["timeout"], did["delayed"], "timeouts")
         # those still under way at the end of the drain never arrive
