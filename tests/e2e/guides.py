@@ -4,6 +4,7 @@ allows."""
 
 import glob
 import math
+import resource
 import shlex
 from collections import Counter
 
@@ -268,7 +269,9 @@ def server_of_the_guide(name, change=lambda configuration: configuration):
     program, *arguments = configuration.splitlines()[0].removeprefix("# ").split()
     moved = re.sub(r"(127\.0\.0\.1@|listen-on port )53\b", r"\1{port}", configuration).replace("/srv/dns", "{state}")
     check_equal(moved.count("{port}"), 1, f"ports of {name}")
-    return DnsServer(program, change(moved), *arguments[:-1], zone=zone)
+    raise_limit, = re.findall(r"`(ulimit [^`]+)`, and start the server", guide)
+    prefix = ["sh", "-c", f'ulimit -Sn 1024; {raise_limit}; exec "$@"', "sh"]  # 1024: Debian's default
+    return DnsServer(program, change(moved), *arguments[:-1], prefix=prefix, zone=zone)
 
 
 def run_command_of_the_guide(server):
@@ -282,8 +285,13 @@ def run_command_of_the_guide(server):
 
 
 def check_server(name):
-    """The guide's command loses nothing."""
-    result = run_command_of_the_guide(server_of_the_guide(name))
+    """The guide's command loses nothing, and the server has descriptors for all connections that the guide promises."""
+    server = server_of_the_guide(name)
+    n_files, _ = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(most_connections(read_source("docs", "dns-servers.md")), hard_limit)
+    check(n_files >= wanted, f"{name} may open {n_files} files, wanted {wanted}")
+    result = run_command_of_the_guide(server)
     with stall_may_spoil():
         check_result(name, result)
 
