@@ -46,7 +46,7 @@
       "the server closed the connection: it stopped, or a limit or its idle timeout was reached")  \
     X(HALF_OPEN, "half-open",                                                                      \
       "connected, but never answered: if other connections were, raise a TCP server's backlog "    \
-      "and net.core.somaxconn, or its connection limit")                                           \
+      "and net.core.somaxconn, or its limit of connections or open files")                         \
     X(MALFORMED, "malformed reply",                                                                \
       "the peer does not speak this --protocol, or does not use TLS")                              \
     X(CERT_EXPIRED, "certificate expired",                                                         \

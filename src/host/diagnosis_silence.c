@@ -196,8 +196,8 @@ void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_inp
                            units_noun(in->listen_overflows, "overflow", "overflows"));
     else
         diagnosis_line_say(line->evidence, "established here, never answered");
-    diagnosis_line_say(
-        line->remedy, "raise the server's backlog and net.core.somaxconn, or its connection limit");
+    diagnosis_line_say(line->remedy, "raise the server's backlog and net.core.somaxconn, or its "
+                                     "limit of connections or open files");
 }
 
 /* --- gone deaf --- */

@@ -55,7 +55,8 @@ static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
     assert_one("nobody answers", 100, "(listen): 100 silent", "tcpserver --push");
     tally_add(&tally.connections.proven, 1);
     diagnosis_make(&d, &in);
-    assert_one("the server's accept queue or connection limit", 100, "never answered", "backlog");
+    assert_one("the server's accept queue or connection limit", 100, "never answered",
+               "limit of connections or open files");
     in.half_open = 0; /* without a proof they are live, and end well */
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.connections.connected, 100);
