@@ -9,14 +9,14 @@ sorted = "< gawk -F, '$1==\"A\" { print $8 }' '" . rows . "' | LC_ALL=C sort -n 
 set multiplot layout 2,1
 set logscale y
 set grid
-set format y "%g"
-set ylabel "us"
+set format y "%.0s %cs" # 20 us, 1 ms
+set ylabel "time"
 set key outside right top
 
 set title "Answers over time"
 set xlabel "seconds since the first answer"
-plot answers using 1:2 with dots lc rgb "#4477aa" notitle, \
-     answers using 1:3 with dots lc rgb "#cc6677" notitle, \
+plot answers using 1:($2 / 1e6) with dots lc rgb "#4477aa" notitle, \
+     answers using 1:($3 / 1e6) with dots lc rgb "#cc6677" notitle, \
      keyentry with points pt 7 lc rgb "#4477aa" title "response", \
      keyentry with points pt 7 lc rgb "#cc6677" title "service"
 
@@ -24,5 +24,5 @@ set title "Response time by percentile"
 set xlabel "percentile"
 set logscale x
 set xtics ("50" 2, "90" 10, "99" 100, "99.9" 1000, "99.99" 10000, "99.999" 100000)
-plot sorted using 1:2 with lines lw 2 lc rgb "#4477aa" title "response"
+plot sorted using 1:($2 / 1e6) with lines lw 2 lc rgb "#4477aa" title "response"
 unset multiplot

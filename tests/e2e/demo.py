@@ -83,6 +83,21 @@ def test_plot_works_in_any_locale_with_any_file_name():
         check_equal([line.split(",")[1] for line in r.stdout.split()], want, f"{name}; {r.stderr}")
 
 
+def test_plot_labels_times_with_their_units():
+    need_program("gawk")
+    need_program("gnuplot")
+    rows, picture, plot = temp_path("rows.csv"), temp_path("rtt.svg"), temp_path("rtt.gp")
+    script = read_source("scripts", "plot-rtt.gp")
+    check("set terminal pngcairo" in script, "the terminal")
+    write_text(plot, re.sub("set terminal .*", "set terminal svg", script))
+    with open(rows, "w") as f:
+        f.writelines(f"A,{i},0,{i},,,,{response_us},0\n" for i, response_us in enumerate((12, 450, 900_000)))
+    r = run_command(["gnuplot", "-d", "-e", f"rows='{rows}'; picture='{picture}'", plot])
+    labels = [label.strip() for label in re.findall(r"<text><tspan[^>]*>([^<]*)</tspan></text>", read_text(picture))]
+    for label in ("10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s"):
+        check_equal(labels.count(label), 2, f"{label} in {labels}; {r.stderr}")
+
+
 def test_cmake_says_that_only_linux_is_supported():
     need_program("cmake")
     r = run_command(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"])
