@@ -85,11 +85,6 @@ void ledger_values_add(int metric, uint64_t value_ns)
         v->max_ns = value_ns;
 }
 
-uint64_t ledger_values_n(int metric)
-{
-    return all[metric].n;
-}
-
 static int by_value(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;

@@ -18,8 +18,6 @@ void ledger_values_begin(void);
 /* metric: one of every query's (client/worker/metric.h), or one of these. */
 void ledger_values_add(int metric, uint64_t value_ns);
 
-uint64_t ledger_values_n(int metric);
-
 /* Every bucket, the extremes, and the percentiles, of which `beyond` samples are slower than all.
  * Violated: the run ends. */
 void ledger_values_check(int metric, const struct hist *h, uint64_t beyond);
