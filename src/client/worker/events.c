@@ -225,11 +225,15 @@ static void process_end(struct client_conn *c)
         t->ops->data(t->owner, c, t->received, 0, 0);
 }
 
-static ssize_t receive_stamped(struct client_transport *t, int fd)
+/* Like recv(2); t->arrived_ns: when the data arrived. */
+static ssize_t receive_into(struct client_transport *t, int fd, uint8_t *data, size_t n_bytes)
 {
     uint64_t epoch_ns;
-    const ssize_t n = sock_receive_stamped(fd, t->received, CLIENT_RECEIVE_BYTES, &epoch_ns);
+    ssize_t n;
 
+    if (!t->config->socket.stamp_received)
+        return recv(fd, data, n_bytes, 0);
+    n = sock_receive_stamped(fd, data, n_bytes, &epoch_ns);
     t->arrived_ns = epoch_ns != 0 ? clock_monotonic_of_ns(epoch_ns) : 0;
     return n;
 }
@@ -239,9 +243,7 @@ static ssize_t receive_stamped(struct client_transport *t, int fd)
 static bool receive(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
-    const ssize_t n = t->config->socket.stamp_received
-                          ? receive_stamped(t, fd)
-                          : recv(fd, t->received, CLIENT_RECEIVE_BYTES, 0);
+    const ssize_t n = receive_into(t, fd, t->received, CLIENT_RECEIVE_BYTES);
 
     if (n > 0) {
         process_received(c, t->received, (size_t)n, t->tls != NULL ? t->tls->plain : NULL,
@@ -285,12 +287,15 @@ static void on_handshake(evutil_socket_t fd, short what, void *arg)
 
 static void receive_rest(struct client_conn *c, int fd)
 {
+    struct client_transport *t = c->transport;
+    const uint64_t outer_ns = t->arrived_ns; /* of the connection being read */
     uint8_t received[BROKEN_BYTES], plain[BROKEN_BYTES + TLS_RECORD_BYTES];
     ssize_t n;
 
-    c->transport->arrived_ns = 0;
-    while (c->state != CLIENT_CONN_ENDED && (n = recv(fd, received, sizeof received, 0)) > 0)
+    while (c->state != CLIENT_CONN_ENDED &&
+           (n = receive_into(t, fd, received, sizeof received)) > 0)
         process_received(c, received, (size_t)n, plain, clock_now_ns());
+    t->arrived_ns = outer_ns;
 }
 
 /* The socket's next call, whichever it is, reports an ICMP message about an earlier datagram. */

@@ -123,6 +123,7 @@ static ssize_t receive_behind_errors(int fd, void *data, size_t n_bytes)
 void client_udp_receive_rest(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;
+    const uint64_t outer_ns = t->arrived_ns; /* of the socket being read */
     uint8_t message[DATAGRAMS_LENGTH_BYTES + REST_BYTES];
     ssize_t n;
 
@@ -135,6 +136,7 @@ void client_udp_receive_rest(struct client_conn *c, int fd)
         client_io_count_received(c, (uint64_t)n);
         t->ops->data(t->owner, c, message, DATAGRAMS_LENGTH_BYTES + n_bytes, clock_now_ns());
     }
+    t->arrived_ns = outer_ns;
 }
 
 /* --- drops --- */

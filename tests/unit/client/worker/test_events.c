@@ -4,10 +4,14 @@
 
 #include "client/worker/events.h"
 
+#include "base/clock.h"
 #include "net/worker.h"
 #include "transport_steps.h"
 
+#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
+
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,10 +25,13 @@
 
 enum { TURNS = 20, MANY = 30 };
 
+#define S 1000000000ull
+
 static int ends[2]; /* the connection's, its peer's */
 static int n_sends, n_full_reads, watch_error;
 static bool refuses, has_ended;
 static size_t n_received;
+static uint64_t arrived_ns; /* of the data received last */
 
 /* As over net.ipv4.tcp_mem. */
 ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
@@ -56,6 +63,24 @@ ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
     return (ssize_t)n_bytes;
 }
 
+/* What arrives, arrives now. */
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    const struct cmsghdr head = {.cmsg_len = CMSG_LEN(sizeof(struct scm_timestamping)),
+                                 .cmsg_level = SOL_SOCKET,
+                                 .cmsg_type = SCM_TIMESTAMPING};
+    struct scm_timestamping stamps = {0};
+    const ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
+
+    if (n <= 0)
+        return n;
+    clock_gettime(CLOCK_REALTIME, (struct timespec *)&stamps.ts[0]);
+    message->msg_controllen = CMSG_SPACE(sizeof stamps);
+    memcpy(message->msg_control, &head, sizeof head);
+    memcpy(CMSG_DATA((struct cmsghdr *)message->msg_control), &stamps, sizeof stamps);
+    return n;
+}
+
 static void on_established(void *owner, struct client_conn *c)
 {
     (void)owner;
@@ -69,6 +94,7 @@ static void on_data(void *owner, struct client_conn *c, const uint8_t *data, siz
     (void)data;
     (void)received_ns;
     n_received += n_bytes;
+    arrived_ns = transport.arrived_ns;
     has_ended |= n_bytes == 0;
     if (n_bytes == 0)
         client_conn_close(c, (struct outcome){PHASE_RECEIVE, REASON_PEER}, 0);
@@ -184,6 +210,21 @@ static void more_than_one_callback_reads_is_read(void **state)
     assert_int_equal(n_received, MANY * (size_t)CLIENT_RECEIVE_BYTES + 1);
 }
 
+/* It is read while another connection is, whose data arrived at 1. */
+static void the_rest_of_a_broken_connection_has_its_timestamp(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    config.socket.stamp_received = true;
+    transport.arrived_ns = 1;
+    peer_sends("answer");
+    client_events_broken(transport.conns, ECONNRESET);
+    assert_int_equal(n_received, 6);
+    assert_in_range(arrived_ns, begin_ns - S, begin_ns + 60 * S);
+    assert_int_equal(transport.arrived_ns, 1);
+}
+
 static uint64_t n_ended(enum outcome_phase phase, enum outcome_reason reason)
 {
     return tally_get(&figures.tally.connections.ended[phase][reason]);
@@ -233,6 +274,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(an_end_behind_the_last_bytes_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(more_than_one_callback_reads_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_rest_of_a_broken_connection_has_its_timestamp, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lost_event_has_the_reason_of_epoll, setup, teardown),
     };
