@@ -114,7 +114,8 @@ static int check_tls(const struct client_opts *o, char *error)
         return REFUSE("--%s: conflicts with --transport udp: TLS runs over TCP", given);
     for (size_t i = 0; i < N(options); i++)
         if (!client_opts_uses_tls(o) && was_given(options[i]))
-            return REFUSE("--%s: requires --tls", options[i]);
+            return REFUSE("--%s: requires --tls%s", options[i],
+                          o->tls ? ", which every class turns off" : "");
     if (o->tls_insecure && o->tls_ca != NULL)
         return REFUSE("--tls-insecure: conflicts with --tls-ca: nothing would be verified");
     return 0;

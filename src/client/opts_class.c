@@ -183,8 +183,11 @@ static int read_class(struct client_opts_class *c, const struct client_opts *o,
         return REFUSE("out of memory");
     if (options_read_section(section, c->copy, table, c, error) != 0)
         return -1;
+    if (c->name == NULL && section->file != NULL)
+        return REFUSE("%.80s:%u: [class] has no name: expected [class NAME]", section->file,
+                      section->line);
     if (c->name == NULL)
-        return REFUSE("--class: '%.80s' has no name", section->text);
+        return REFUSE("--class: '%.80s' has no name: expected name=NAME", section->text);
     if (section->name != NULL && options_was_given(table, "name"))
         return REFUSE("--class: [class %.80s] conflicts with name = %.80s: give only one",
                       section->name, c->name);

@@ -33,7 +33,7 @@ int client_plan_classes_make(struct client_plan_classes *classes, struct client_
             sock_set_port(&class->target, of->opts.server.port);
         snprintf(class->name, sizeof class->name, "%s", of->name);
         n_before += of->n_connections;
-        if (client_plan_query(&classes->queries[k], &of->opts) != 0)
+        if (client_plan_query(&classes->queries[k], &of->opts, of->name) != 0)
             return -1;
     }
     config->classes = classes->all;

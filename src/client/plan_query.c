@@ -8,13 +8,22 @@
 #include "protocol/query_init.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_QUERY_FILE_BYTES (1ull << 32)
 
+/* Says what is wrong with an option, "--qname: ...", of the run or of a class. */
+static int refuse(const char *class, const char *error)
+{
+    if (class == NULL)
+        return log_error("%s", error);
+    return log_error("--class: %s: %s", class, error + strspn(error, "-"));
+}
+
 /* Reads the lines of --query-file; the caller frees the text. */
-static int read_lines(const char *file, struct query_text *lines, char **text)
+static int read_lines(const char *file, struct query_text *lines, char **text, char *error)
 {
     const bool is_stdin = strcmp(file, "-") == 0;
 
@@ -23,12 +32,14 @@ static int read_lines(const char *file, struct query_text *lines, char **text)
         textfile_read(is_stdin ? NULL : file, MOST_QUERY_FILE_BYTES, &lines->n_bytes);
     if (!is_stdin)
         inputs_add(file);
-    if (*text == NULL)
-        return log_error("--query-file: cannot read '%s': %s", file, strerror(errno));
-    return 0;
+    if (*text != NULL)
+        return 0;
+    snprintf(error, QUERY_ERROR_BYTES, "--query-file: cannot read '%.200s': %s", file,
+             strerror(errno));
+    return -1;
 }
 
-int client_plan_query(struct query *query, const struct client_opts *o)
+int client_plan_query(struct query *query, const struct client_opts *o, const char *class)
 {
     struct query_ask ask = {
         .qname = o->qname,
@@ -42,11 +53,11 @@ int client_plan_query(struct query *query, const struct client_opts *o)
     char error[QUERY_ERROR_BYTES], *text = NULL;
     int failed;
 
-    if (o->query_file != NULL && read_lines(o->query_file, &ask.lines, &text) != 0)
-        return -1;
+    if (o->query_file != NULL && read_lines(o->query_file, &ask.lines, &text, error) != 0)
+        return refuse(class, error);
     failed = query_init(query, (enum query_kind)o->protocol, &ask, error);
     free(text);
-    return failed ? log_error("%s", error) : 0;
+    return failed ? refuse(class, error) : 0;
 }
 
 int client_plan_queries(struct client_config *config, struct query *sizes,
@@ -58,10 +69,10 @@ int client_plan_queries(struct client_config *config, struct query *sizes,
     config->listens = o->protocol == CLIENT_PROTOCOL_LISTEN;
     if (config->listens)
         return 0;
-    failed = client_plan_query(&config->query, o);
+    failed = client_plan_query(&config->query, o, NULL);
     for (unsigned i = 0; o->sweep_axis == CLIENT_SWEEP_SIZE && !failed && i < o->n_sweep; i++) {
         of_size.size_bytes = o->sweep_values[i];
-        failed = client_plan_query(&sizes[i], &of_size);
+        failed = client_plan_query(&sizes[i], &of_size, NULL);
         config->sizes = sizes;
         config->n_sizes = o->n_sweep;
     }

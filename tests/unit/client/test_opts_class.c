@@ -10,7 +10,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -178,7 +181,8 @@ static void bad_classes_are_refused_with_one_line(void **state)
          "a: queries-per-conn conflicts with --on-demand"},
         {"-r 5 --on-demand --class name=a,share=100%,prove=yes host", "a: prove conflicts"},
         {"--tls-min 1.3 --class name=a,share=100% host", "--tls-min: requires --tls"},
-        {"--tls --tls-min 1.3 --class name=a,share=100%,tls=no host", "--tls-min: requires --tls"},
+        {"--tls --tls-min 1.3 --class name=a,share=100%,tls=no host",
+         "--tls-min: requires --tls, which every class turns off"},
         {"-i 1s --loop closed --class name=a,share=100%,rate=5 host",
          "rate conflicts with --loop closed"},
         {"-c 4 --loop closed --class name=a,share=50%,interval=1s --class name=b,share=50% host",
@@ -200,6 +204,22 @@ static void bad_classes_are_refused_with_one_line(void **state)
             fail_msg("%s: no \"%s\" in: %s", bad[i].line, bad[i].part, error);
         assert_null(strchr(error, '\n'));
     }
+}
+
+static void a_section_without_a_name_is_refused_with_its_line(void **state)
+{
+    char path[] = "/tmp/test_opts_class_XXXXXX", line[128], expected[128];
+    const int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_true(dprintf(fd, "connections = 4\n\n[class]\nshare = 100%%\n") > 0);
+    assert_int_equal(close(fd), 0);
+    snprintf(line, sizeof line, "--config %s host", path);
+    snprintf(expected, sizeof expected, "%s:3: [class] has no name: expected [class NAME]", path);
+    assert_int_equal(parse(line), OPTIONS_USAGE);
+    assert_string_equal(error, expected);
+    assert_int_equal(unlink(path), 0);
 }
 
 static void there_are_at_most_16_classes(void **state)
@@ -227,6 +247,7 @@ int main(void)
         cmocka_unit_test(classes_may_connect_in_their_own_way),
         cmocka_unit_test(classes_of_a_closed_loop_each_have_an_interval),
         cmocka_unit_test(bad_classes_are_refused_with_one_line),
+        cmocka_unit_test(a_section_without_a_name_is_refused_with_its_line),
         cmocka_unit_test(there_are_at_most_16_classes),
     };
 

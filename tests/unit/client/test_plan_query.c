@@ -2,6 +2,8 @@
  * test_plan_query: the queries of a run, from its options. */
 #include "client/plan_query.h"
 
+#include "base/log.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,6 +87,49 @@ static void bad_names_and_files_that_cannot_be_read_are_refused(void **state)
         plan(p, &(struct client_opts){.protocol = QUERY_DNS, .query_file = "/nonexistent"}), -1);
 }
 
+/* Returns the line on stderr about options of a class; the caller frees it. */
+static char *refusal(const struct client_opts *o, const char *class)
+{
+    struct query query = {0};
+    size_t n_bytes;
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, &n_bytes);
+
+    assert_non_null(stream);
+    log_set_stream(stream);
+    assert_int_equal(client_plan_query(&query, o, class), -1);
+    log_set_stream(NULL);
+    assert_int_equal(fclose(stream), 0);
+    query_free(&query);
+    return text;
+}
+
+static void a_refusal_names_the_class_whose_option_it_is(void **state)
+{
+    static const struct client_opts name = {.protocol = QUERY_DNS, .qname = "a..b"},
+                                    type = {.protocol = QUERY_DNS, .qtype = "B"},
+                                    file = {.protocol = QUERY_DNS, .query_file = "/nonexistent"};
+    const struct {
+        const struct client_opts *opts;
+        const char *class, *begin;
+    } cases[] = {
+        {&name, NULL, ": --qname: "},
+        {&name, "stub", ": --class: stub: qname: "},
+        {&type, "stub", ": --class: stub: qtype: "},
+        {&file, NULL, ": --query-file: cannot read '/nonexistent'"},
+        {&file, "stub", ": --class: stub: query-file: cannot read '/nonexistent'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = refusal(cases[i].opts, cases[i].class);
+
+        if (strstr(text, cases[i].begin) == NULL)
+            fail_msg("case %zu: %s", i, text);
+        free(text);
+    }
+}
+
 static void a_sweep_of_sizes_has_a_query_for_each(void **state)
 {
     static const struct client_opts opts = {.protocol = QUERY_ECHO,
@@ -112,6 +157,7 @@ int main(void)
         TEST(a_listener_sends_none),
         TEST(every_line_of_the_query_file_is_a_query),
         TEST(bad_names_and_files_that_cannot_be_read_are_refused),
+        TEST(a_refusal_names_the_class_whose_option_it_is),
         TEST(a_sweep_of_sizes_has_a_query_for_each),
     };
 
