@@ -102,6 +102,16 @@ static int refuse_input(const char *path)
                                   : 0;
 }
 
+/* mv(1) would put the file with the time into it. */
+static int refuse_directory(const char *file)
+{
+    struct stat status;
+
+    return stat(file, &status) == 0 && S_ISDIR(status.st_mode)
+               ? log_error("--start-file: '%s' is a directory: expected a file", file)
+               : 0;
+}
+
 int start_gate_prepare(const struct start_gate_settings *settings)
 {
     char ready[PATH_BYTES], new[PATH_BYTES];
@@ -111,8 +121,8 @@ int start_gate_prepare(const struct start_gate_settings *settings)
         return 0;
     if (paths_of(ready, new, file) != 0)
         return log_unwritable(file);
-    if (refuse_output(file) != 0 || refuse_output(ready) != 0 || refuse_output(new) != 0 ||
-        refuse_input(ready) != 0 || refuse_input(new) != 0)
+    if (refuse_directory(file) != 0 || refuse_output(file) != 0 || refuse_output(ready) != 0 ||
+        refuse_output(new) != 0 || refuse_input(ready) != 0 || refuse_input(new) != 0)
         return -1;
     return try_to_write(ready, new) == 0 ? 0 : log_unwritable(file);
 }

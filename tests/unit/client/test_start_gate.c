@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_start_gate: what the result says of a start that the run never reached. */
+ * test_start_gate: what the result says of a start that the run never reached, and which start
+ * files are refused. */
 #include "client/start_gate.h"
 
 #include "client/result.h"
@@ -7,7 +8,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,10 +34,24 @@ static void before_the_gate_only_the_clock_is_known(void **state)
     assert_true(start.clock.max_error_ns <= after.max_error_ns);
 }
 
+/* It would wait forever: mv(1) puts the file with the time into the directory. */
+static void a_directory_is_no_start_file(void **state)
+{
+    char directory[] = "/tmp/test_start_gate_XXXXXX";
+    struct start_gate_settings settings = {.file = directory};
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(start_gate_prepare(&settings), -1);
+    assert_int_equal(rmdir(directory), 0);
+    assert_int_equal(start_gate_prepare(&settings), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_the_gate_only_the_clock_is_known),
+        cmocka_unit_test(a_directory_is_no_start_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
