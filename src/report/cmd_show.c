@@ -112,7 +112,7 @@ static void print_rate(const struct json_object *result)
 static bool is_of_listener(const struct recording *r)
 {
     return result_is_of_listener(r->result) ||
-           (r->result == NULL && r->has_rows && r->n_query_rows == 0);
+           (r->result == NULL && r->n_query_rows == 0 && r->n_answer_rows > 0);
 }
 
 /* For runs that only have rows. */
@@ -124,7 +124,11 @@ static void print_what_rows_lack(const struct recording *r)
         puts("  rows of pushed messages do not show which were lost");
         return;
     }
-    puts("  a query without an answer row counts as unanswered; queries never sent have no rows");
+    if (r->n_query_rows == 0)
+        puts("  no rows");
+    else
+        puts("  a query without an answer row counts as unanswered; queries never sent have no "
+             "rows");
     if (r->n_answer_rows > r->n_query_rows)
         printf("  %s more %s than queries: rows are missing, the unanswered queries are unknown\n",
                units_format_count(text, r->n_answer_rows - r->n_query_rows),

@@ -95,6 +95,14 @@ def test_sampled_rows_are_refused_as_a_log():
     report("show", f"{directory}/0.json", f"{directory}/0.hlog")
 
 
+def test_a_file_without_rows_is_not_taken_for_one_of_messages():
+    rows = write_text(temp_path("none.csv"),
+                      "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us\n")
+    r = run_command([TCPREPORT, "show", rows])
+    check_equal((r.returncode, r.stderr), (0, ""), "exit code and stderr")
+    check_equal(r.stdout, f"{rows[:-4]}: no result (--json): counts and verdict are unknown\n  no rows\n", "stdout")
+
+
 def test_command_line_is_checked():
     for arguments, text in (([], "missing COMMAND"), (["merg"], "unknown command 'merg': expected show|merge|"),
                             (["merge"], "missing FILE"), (["merge", "--jso"], "--json"),
