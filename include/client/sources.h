@@ -25,8 +25,9 @@ struct client_sources {
     char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_source unusable;               /* why */
     uint64_t n_tuples;                       /* available; HOST_LIMITS_UNKNOWN */
-    uint64_t n_time_wait;                    /* of these, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
-    uint64_t time_wait_ends_s;               /* time until all of these have left TIME_WAIT */
+    uint64_t n_in_use;         /* of these, by other sockets towards the target; 0 if unknown */
+    uint64_t n_time_wait;      /* in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s; /* time until all of these have left TIME_WAIT */
 };
 
 /* Creates config->plan and config->identities from the options and counts the excluded ports.
@@ -35,9 +36,9 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host);
 
 /* Requires config->target; `target` is its name.  Excludes its port where a source has its address,
- * counts tuples and those in TIME_WAIT, looks for addresses that no connection can have and, if the
- * kernel selects, creates the fallback plan, which is empty if the system does not say enough.
- * Returns 0, or -1 after one line on stderr. */
+ * counts tuples, and those in use and in TIME_WAIT, looks for addresses that no connection can have
+ * and, if the kernel selects, creates the fallback plan, which is empty if the system does not say
+ * enough. Returns 0, or -1 after one line on stderr. */
 int client_sources_fit_target(struct client_sources *s, struct client_config *config,
                               const char *target, const struct host_limits *host);
 

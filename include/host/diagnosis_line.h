@@ -34,6 +34,7 @@ struct diagnosis_input {
     const struct host_limits *host; /* when the last query was resolved */
     uint64_t listen_overflows;      /* in this network namespace, during the run; or unknown */
     uint64_t n_tuples;              /* available source tuples; or unknown */
+    uint64_t tuples_in_use;         /* of these, by other sockets before the run */
     uint64_t tuples_in_time_wait;   /* of these, in TIME_WAIT before the run and at its end; or
                                      * unknown */
     uint64_t in_time_wait;          /* towards the target; or unknown */

@@ -39,6 +39,7 @@ struct host_limits {
     uint64_t first_ephemeral_port, last_ephemeral_port;
     uint64_t first_unprivileged_port;
     bool may_bind_privileged; /* CAP_NET_BIND_SERVICE in this network namespace */
+    uint64_t sockets_in_use;  /* TCP, of this network namespace */
     uint64_t sockets_in_time_wait, time_wait_buckets, orphans_max;
     uint64_t somaxconn, syn_backlog, syn_cookies, abort_on_overflow, synack_retries;
     uint64_t tcp_timestamps;

@@ -10,6 +10,7 @@ struct preflight_client {
     uint64_t n_connections;
     uint64_t n_elsewhere;         /* of these, not to the port that most of them go to */
     uint64_t n_tuples;            /* source (address, port) pairs towards the destination */
+    uint64_t n_in_use;            /* of them, by other sockets */
     uint64_t n_time_wait;         /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
     uint64_t time_wait_ends_s;    /* until the last of these has left it */
     uint64_t n_addresses;         /* source addresses; 1 if the kernel chooses */

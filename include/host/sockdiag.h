@@ -28,16 +28,18 @@ struct sockdiag_states {
 /* Returns 0, or -1 with errno; the counts are unknown then. */
 int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states);
 
-struct sockdiag_time_wait {
-    uint64_t n;
+struct sockdiag_tuples {
+    uint64_t n_time_wait;
     uint64_t ends_ms; /* until the last one leaves TIME_WAIT */
+    uint64_t n_open;
 };
 
-/* Sockets in TIME_WAIT of this namespace towards a peer whose own address and port
- * is_counted(context, source) accepts.  Returns 0, or -1 with errno; the counts are unknown then.
- */
-int sockdiag_time_wait(const struct sock_address *peer,
-                       bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
-                       const void *context, struct sockdiag_time_wait *time_wait);
+/* TCP sockets of this namespace towards a peer whose own address and port
+ * is_counted(context, source) accepts: those in TIME_WAIT and, if `with_open` is set, those that
+ * are open, which takes some microseconds for each.  Returns 0, or -1 with errno; the counts are
+ * unknown then. */
+int sockdiag_tuples(const struct sock_address *peer, bool with_open,
+                    bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
+                    const void *context, struct sockdiag_tuples *tuples);
 
 #endif

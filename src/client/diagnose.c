@@ -41,6 +41,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
             host_counters_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
         .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
         .n_tuples = plan->sources.n_tuples,
+        .tuples_in_use = plan->sources.n_in_use,
         .tuples_in_time_wait = tuples_in_time_wait(plan, r),
         .in_time_wait = r->has_sockets ? r->sockets.time_wait : HOST_LIMITS_UNKNOWN,
         .threads_are_auto = threads_are_auto,

@@ -17,6 +17,9 @@ enum { FALLBACK_FIRST_PORT = 1024, ALL_PORTS_BYTES = 32 };
 /* Testing one takes 3 us; with all its ports, 4,096 are enough for any run. */
 #define MOST_ADDRESSES_TESTED 4096u
 
+/* If this host has no more TCP sockets, those towards the target are listed: 60,000 took 0.25 s. */
+#define MOST_SOCKETS_LISTED 100000u
+
 /* --- from the options --- */
 
 static int read_addresses(struct client_config *config, const struct client_opts *o)
@@ -242,22 +245,25 @@ static bool is_member(const void *context, const struct srcplan_tuple *source)
            (m->plan->n_ranges == 0 || srcplan_has_address(m->plan, &source->address));
 }
 
-static void count_time_wait(struct client_sources *s, const struct client_config *c,
-                            const struct host_limits *host)
+static void count_taken(struct client_sources *s, const struct client_config *c,
+                        const struct host_limits *host)
 {
     struct members m = {.plan = c->plan.ports != NULL ? &c->plan : &c->fallback};
-    struct sockdiag_time_wait time_wait = {0};
+    const bool with_open = host->sockets_in_use > 0 && host->sockets_in_use <= MOST_SOCKETS_LISTED;
+    struct sockdiag_tuples taken = {0};
 
+    s->n_in_use = 0;
     s->n_time_wait = c->socket.datagrams ? 0 : HOST_LIMITS_UNKNOWN;
     if (c->socket.datagrams || m.plan->ports == NULL)
         return;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
         m.has_port[m.plan->ports[i]] = true;
-    if (host->sockets_in_time_wait > 0 &&
-        sockdiag_time_wait(&c->target, is_member, &m, &time_wait) != 0)
+    if ((host->sockets_in_time_wait > 0 || with_open) &&
+        sockdiag_tuples(&c->target, with_open, is_member, &m, &taken) != 0)
         return;
-    s->n_time_wait = time_wait.n;
-    s->time_wait_ends_s = (time_wait.ends_ms + 999) / 1000;
+    s->n_in_use = taken.n_open;
+    s->n_time_wait = taken.n_time_wait;
+    s->time_wait_ends_s = (taken.ends_ms + 999) / 1000;
 }
 
 int client_sources_fit_target(struct client_sources *s, struct client_config *c, const char *target,
@@ -277,7 +283,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     plan_fallback(c, host);
     count_usable_addresses(s, c);
     s->n_tuples = tuples_available(c, host);
-    count_time_wait(s, c, host);
+    count_taken(s, c, host);
     return 0;
 }
 

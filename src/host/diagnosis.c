@@ -41,6 +41,13 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
             "use --close rst, which leaves no TIME_WAIT, or add tuples with --source or --sport");
         return;
     }
+    if (in->tuples_in_use >= n) {
+        diagnosis_line_say(
+            line->evidence, "%s of %s source tuples were in use by other sockets before the run",
+            units_format_known(a, in->tuples_in_use), units_format_known(b, in->n_tuples));
+        diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_PORTS));
+        return;
+    }
     if (in->tuples_in_time_wait != UNKNOWN && in->tuples_in_time_wait >= n) {
         diagnosis_line_say(
             line->evidence, "%s of %s source tuples are in TIME_WAIT towards the server",

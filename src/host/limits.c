@@ -248,12 +248,22 @@ static bool may_bind_privileged(void)
     return is_permitted;
 }
 
+static uint64_t read_sockets_in_use(void)
+{
+    const uint64_t of_ipv4 = proc_number_named("/proc/net/sockstat", "TCP:", " inuse ");
+    const uint64_t of_ipv6 = proc_number_named("/proc/net/sockstat6", "TCP6:", " inuse ");
+
+    return of_ipv4 == HOST_LIMITS_UNKNOWN || of_ipv6 == HOST_LIMITS_UNKNOWN ? of_ipv4
+                                                                            : of_ipv4 + of_ipv6;
+}
+
 static void read_tcp(struct host_limits *host)
 {
     host->first_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 0);
     host->last_ephemeral_port = read_sysctl("net/ipv4/ip_local_port_range", 1);
     host->first_unprivileged_port = read_sysctl("net/ipv4/ip_unprivileged_port_start", 0);
     host->may_bind_privileged = may_bind_privileged();
+    host->sockets_in_use = read_sockets_in_use();
     host->sockets_in_time_wait = proc_number_named("/proc/net/sockstat", "TCP:", " tw ");
     host->time_wait_buckets = read_sysctl("net/ipv4/tcp_max_tw_buckets", 0);
     host->orphans_max = read_sysctl("net/ipv4/tcp_max_orphans", 0);

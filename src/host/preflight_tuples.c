@@ -62,15 +62,19 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
 {
     const uint64_t n_blocked =
         takes_over_time_wait(host) || ask->n_time_wait == UNKNOWN ? 0 : ask->n_time_wait;
-    const uint64_t n_free = ask->n_tuples == UNKNOWN    ? UNKNOWN
-                            : n_blocked < ask->n_tuples ? ask->n_tuples - n_blocked
-                                                        : 0;
+    const uint64_t n_taken = ask->n_in_use + n_blocked;
+    const uint64_t n_free = ask->n_tuples == UNKNOWN  ? UNKNOWN
+                            : n_taken < ask->n_tuples ? ask->n_tuples - n_taken
+                                                      : 0;
     const uint64_t needed = tuples_needed(ask), per_address = ports_per_address(host, ask);
-    const uint64_t n_addresses = (ask->n_connections - 1) / (per_address > 0 ? per_address : 1) + 1;
+    const uint64_t n_addresses =
+        (ask->n_connections + ask->n_in_use - 1) / (per_address > 0 ? per_address : 1) + 1;
     struct preflight_line *line = preflight_line_add_short(p, "source tuples", n_free, needed);
-    char text[PREFLIGHT_TEXT_BYTES];
+    char text[PREFLIGHT_TEXT_BYTES], taken[64] = "";
 
-    if (line != NULL && ask->n_tuples >= needed)
+    if (ask->n_in_use > 0)
+        snprintf(taken, sizeof taken, "%" PRIu64 " are in use by other sockets: ", ask->n_in_use);
+    if (line != NULL && ask->n_tuples >= needed + ask->n_in_use)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "wait %" PRIu64
                            " s for TIME_WAIT to end, or add tuples with --source or --sport (with "
@@ -78,8 +82,8 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
                            ask->time_wait_ends_s);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
-                           "use --source with %" PRIu64 " %s (%s), or a wider --sport", n_addresses,
-                           units_noun(n_addresses, "address", "addresses"),
+                           "%suse --source with %" PRIu64 " %s (%s), or a wider --sport", taken,
+                           n_addresses, units_noun(n_addresses, "address", "addresses"),
                            addresses_text(text, ask, n_addresses));
 }
 

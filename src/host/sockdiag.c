@@ -117,39 +117,46 @@ int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *stat
     return inet_sockets_each(&which, on_closing, &census);
 }
 
-struct waiting {
+/* Not those of sockets that this end has closed: they end soon or can be reused as in TIME_WAIT. */
+#define OPEN_STATES (1u << TCP_ESTABLISHED | 1u << TCP_SYN_SENT | 1u << TCP_CLOSE_WAIT)
+
+struct tuple_census {
     const struct sock_address *peer;
     bool (*is_counted)(const void *context, const struct srcplan_tuple *source);
     const void *context;
-    struct sockdiag_time_wait *time_wait;
+    struct sockdiag_tuples *tuples;
 };
 
-static void on_waiting(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
+static void on_tuple(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
 {
-    const struct waiting *w = context;
+    const struct tuple_census *t = context;
     struct srcplan_tuple source = {.address.family = socket->idiag_family,
                                    .port = ntohs(socket->id.idiag_sport)};
 
     (void)n_bytes;
     memcpy(source.address.bytes, socket->id.idiag_src, socket->idiag_family == AF_INET ? 4 : 16);
-    if (!is_towards(socket, w->peer) || !w->is_counted(w->context, &source))
+    if (!is_towards(socket, t->peer) || !t->is_counted(t->context, &source))
         return;
-    w->time_wait->n++;
-    if (socket->idiag_expires > w->time_wait->ends_ms)
-        w->time_wait->ends_ms = socket->idiag_expires;
+    if (socket->idiag_state != TCP_TIME_WAIT) {
+        t->tuples->n_open++;
+        return;
+    }
+    t->tuples->n_time_wait++;
+    if (socket->idiag_expires > t->tuples->ends_ms)
+        t->tuples->ends_ms = socket->idiag_expires;
 }
 
-int sockdiag_time_wait(const struct sock_address *peer,
-                       bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
-                       const void *context, struct sockdiag_time_wait *time_wait)
+int sockdiag_tuples(const struct sock_address *peer, bool with_open,
+                    bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
+                    const void *context, struct sockdiag_tuples *tuples)
 {
     const struct inet_sockets which = {
         .family = (uint8_t)peer->ss.ss_family,
-        .states = 1u << TCP_TIME_WAIT,
+        .states = 1u << TCP_TIME_WAIT | (with_open ? OPEN_STATES : 0),
         .peer_port = sock_port(peer),
     };
-    struct waiting waiting = {peer, is_counted, context, time_wait};
+    struct tuple_census census = {peer, is_counted, context, tuples};
 
-    *time_wait = (struct sockdiag_time_wait){0};
-    return inet_sockets_each(&which, on_waiting, &waiting);
+    *tuples = (struct sockdiag_tuples){0};
+    return inet_sockets_each(&which, on_tuple, &census);
 }

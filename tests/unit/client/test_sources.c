@@ -120,6 +120,32 @@ static void without_a_fallback_the_range_counts(void **state)
     assert_int_equal(tuples_of_range(32768, 60999), 28232);
 }
 
+/* Before, it was counted as available, and no connection could have it. */
+static void a_port_of_another_connection_to_the_target_is_in_use(void **state)
+{
+    const struct host_limits host = {.sockets_in_use = 2};
+    struct client_sources s = {0};
+    struct client_opts o = {.source = "127.0.0.1"};
+    char ports[16];
+    uint16_t port, own_port;
+    const int listener = listen_anywhere(&port);
+    const int fd = bind_anywhere(SOCK_STREAM, INADDR_LOOPBACK, &own_port);
+
+    (void)state;
+    target->sin_port = htons(port);
+    assert_int_equal(connect(fd, (struct sockaddr *)target, sizeof *target), 0);
+    snprintf(ports, sizeof ports, "%u", own_port);
+    o.sport = ports;
+    assert_int_equal(client_sources_read(&s, &config, &o, &host), 0);
+    assert_int_equal(client_sources_fit_target(&s, &config, "127.0.0.1:1", &host), 0);
+    close(fd);
+    close(listener);
+    if (s.n_time_wait == HOST_LIMITS_UNKNOWN)
+        skip(); /* a container may forbid sock_diag(7) */
+    assert_int_equal(s.n_tuples, 1);
+    assert_int_equal(s.n_in_use, 1);
+}
+
 /* The kernel selects a port before the address. */
 static void ports_of_udp_sockets_are_none_of_the_kernels_choice(void **state)
 {
@@ -174,6 +200,7 @@ int main(void)
         TEST(ports_that_all_listen_are_refused),
         TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
         TEST(without_a_fallback_the_range_counts),
+        TEST(a_port_of_another_connection_to_the_target_is_in_use),
         TEST(ports_of_udp_sockets_are_none_of_the_kernels_choice),
         TEST(a_udp_socket_takes_its_port_of_its_own_address_or_of_all),
     };

@@ -27,7 +27,12 @@ static void ports_and_fds_are_named(void **state)
     assert_one("source ports", 28000, "28,000 of 28,232", "wait 60 s, or add tuples");
     assert_null(strstr(d.lines[0].remedy, "--close rst"));
     in.listens = false;
-    in.tuples_in_time_wait = 4;
+    in.tuples_in_use = 28000;
+    diagnose(PHASE_BIND, REASON_PORTS, 28000);
+    assert_one("source ports", 28000,
+               "28,000 of 28,232 source tuples were in use by other sockets before the run",
+               "--source");
+    in.tuples_in_use = in.tuples_in_time_wait = 4;
     diagnose(PHASE_BIND, REASON_PORTS, 5);
     assert_one("source ports", 5, "source tuples: 28,232; sockets in TIME_WAIT on this host: 77",
                "--source");

@@ -39,6 +39,28 @@ static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **sta
     assert_int_equal(find(&p, "source tuples")->available, 11000);
 }
 
+static void tuples_of_other_sockets_are_not_available(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    const struct preflight_line *tuples;
+    struct preflight p;
+
+    (void)state;
+    ask.n_tuples = 11000;
+    ask.n_in_use = 1000;
+    preflight_client(&p, &host_of_10000, &ask);
+    tuples = find(&p, "source tuples");
+    assert_int_equal(tuples->level, PREFLIGHT_OK);
+    assert_int_equal(tuples->available, 10000);
+    ask.n_in_use = 1001;
+    ask.n_time_wait = 5;
+    preflight_client(&p, &host_of_10000, &ask);
+    tuples = find(&p, "source tuples");
+    assert_int_equal(tuples->level, PREFLIGHT_STOP);
+    assert_int_equal(tuples->available, 9999);
+    assert_non_null(strstr(tuples->fix, "1001 are in use by other sockets: use --source with "));
+}
+
 static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
 {
     static const struct {
@@ -273,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
+        cmocka_unit_test(tuples_of_other_sockets_are_not_available),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(an_address_of_loopback_does_not_reach_another_host),
