@@ -133,9 +133,13 @@ def test_failing_or_skipping_suite_fails_the_run():
     check(code == 0 and "7 tests passed, 0 failed, 0 skipped" in out, f"the control: {code}: {out}")
 
 
-def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0", **environment):
-    """The exit code and output of scripts/test.sh in a tree of stubs; what sed prints is the session's nice value."""
+def run_suite(*suite, sed="exit 0", ctest="exit 0", cmake="exit 0", configured=None, **environment):
+    """The exit code and output of scripts/test.sh in a tree of stubs; what sed prints is the session's nice value.
+    configured: what the cache of a build for unit tests has."""
     tree = temp_path("tree")
+    if configured is not None:
+        stub(tree, f"build/{suite[1]}/build.ninja", "")
+        write_text(os.path.join(tree, f"build/{suite[1]}/CMakeCache.txt"), configured)
     logs = f"build/{'release' if suite == ('truth',) else suite[0]}/Testing/Temporary"
     os.makedirs(os.path.join(tree, logs))
     os.makedirs(os.path.join(tree, "scripts"))
@@ -180,6 +184,15 @@ def test_no_test_may_be_left_out_for_want_of_a_library():
         check_equal(code, 0, f"{suite}: {out}")
     code, out = run_suite("release", cmake=cmake.replace("ALL_TESTS=ON", "NO_TESTS=ON"))
     check_equal(code, 1, f"the control: {out}")
+
+
+def test_unit_tests_are_configured_anew_if_some_may_have_been_left_out():
+    for configured, anew in (("", True), ("TCPSCALER_ALL_TESTS:BOOL=OFF\n", True), ("A:BOOL=ON\nTCPSCALER_ALL_TESTS:BOOL=ON\n", False)):
+        code, out = run_suite("unit", "asan", cmake='echo "cmake $*" >&2', configured=configured)
+        check_equal((code, "cmake --preset asan -DTCPSCALER_ALL_TESTS=ON\n" in out), (0, anew), f"{configured!r}: {out}")
+        check("cmake --build --preset asan --target unit_tests\n" in out, f"{configured!r}: {out}")
+        code, out = run_suite("unit", "asan", cmake='case $* in *--build*) ;; *) exit 1 ;; esac', configured=configured)
+        check_equal(code, int(anew), f"configuring fails; {configured!r}: {out}")
 
 
 def run_file_of_tests(name, text, part="1/1"):
