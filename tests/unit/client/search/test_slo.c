@@ -45,6 +45,7 @@ static void goals_are_separated_by_commas(void **state)
 static void every_percentile_has_a_name(void **state)
 {
     const struct slo slo = parsed("p50<1ms,p90<2ms,p99<3ms,p999<4ms,max<5ms");
+    const struct slo falling = parsed("p99<9ms,p50<1ms");
 
     (void)state;
     assert_int_equal(slo.goals[0].share_ppm, 500000);
@@ -52,6 +53,7 @@ static void every_percentile_has_a_name(void **state)
     assert_int_equal(slo.goals[3].share_ppm, 1000);
     assert_int_equal(slo.goals[4].share_ppm, 0);
     assert_int_equal(slo_longest_limit_ns(&slo), 5000000);
+    assert_int_equal(slo_longest_limit_ns(&falling), 9000000);
 }
 
 static void bad_goals_are_named_in_one_line(void **state)
