@@ -48,15 +48,21 @@ static void a_different_byte_is_malformed_wherever_it_is(void **state)
 
 static void shifted_bytes_are_malformed(void **state)
 {
-    struct query_stream stream = {0};
     uint8_t bytes[600];
-    struct query_input in = {bytes + 1, 599};
 
     (void)state;
     assert_int_equal(query_init(&q, QUERY_ECHO, &(struct query_ask){.size_bytes = 300}, error), 0);
     query_encode(&q, 0, 0, bytes);
     query_encode(&q, 0, 0, bytes + 300);
-    assert_int_equal(query_next(&q, &stream, &in), QUERY_MALFORMED);
+    assert_int_equal(bytes[0], 7);
+    assert_int_equal(bytes[1], 131 + 7);
+    assert_int_equal(bytes[256], 17 + 7); /* 256 * 131 is 0 in a byte */
+    for (size_t i = 1; i < 300; i++) {
+        struct query_stream stream = {0};
+        struct query_input in = {bytes + i, sizeof bytes - i};
+
+        assert_int_equal(query_next(&q, &stream, &in), QUERY_MALFORMED);
+    }
     query_free(&q);
 }
 
