@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_report_transport: TLS in the reports. */
+ * test_report_transport: TLS, PROXY headers and UDP in the reports. */
 #include "report_steps.h"
 
 static void both_reports_have_version_share_and_time_of_tls(void **state)
@@ -38,11 +38,62 @@ static void all_but_one_resumed_is_not_100_percent(void **state)
     free(text);
 }
 
+static void of_proxy_headers_both_reports_have_the_clients_they_name(void **state)
+{
+    struct made_up *m = *state;
+    char *text, error[SRCPLAN_ERROR_BYTES];
+
+    srcplan_init(&m->config.identities);
+    assert_int_equal(srcplan_add_sources(&m->config.identities, "fd00::/120", error), 0);
+    m->config.proxy = PROXY_HEADER_V1;
+    tally_add(&m->result.tally.headers, 701);
+    tally_add(&m->result.tally.header_bytes, 702);
+    text = text_of(report_text, m);
+    assert_has(text,
+               "\nPROXY        701 v1 headers sent, clients [fd00::]:1024 to [fd00::63]:1024\n");
+    free(text);
+    m->config.proxy = PROXY_HEADER_V2;
+    text = text_of(report_json, m);
+    assert_has(text, "\"tls\": null,\n  \"proxy\": {\n    \"version\": \"v2\",\n"
+                     "    \"first_identity\": \"[fd00::]:1024\",\n"
+                     "    \"last_identity\": \"[fd00::63]:1024\",\n    \"headers\": 701,\n"
+                     "    \"header_bytes\": 702\n  },\n  \"udp\": null,");
+    free(text);
+    srcplan_free(&m->config.identities);
+}
+
+/* Drops of a host whose kernel does not tell are unknown. */
+static void of_udp_both_reports_have_what_was_malformed_and_dropped(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.socket.datagrams = true;
+    tally_add(&m->result.tally.datagrams.malformed, 711);
+    tally_add(&m->result.tally.datagrams.dropped, 712);
+    text = text_of(report_text, m);
+    assert_has(text, "\nUDP          711 datagrams malformed, an unknown number dropped by this "
+                     "host\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"udp\": {\n    \"malformed\": 711,\n    \"dropped\": null\n  }");
+    free(text);
+    m->config.knows_drops = true;
+    text = text_of(report_text, m);
+    assert_has(text, "\nUDP          711 datagrams malformed, 712 dropped by this host\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"udp\": {\n    \"malformed\": 711,\n    \"dropped\": 712\n  }");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_but_one_resumed_is_not_100_percent),
         TEST(both_reports_have_version_share_and_time_of_tls),
+        TEST(of_proxy_headers_both_reports_have_the_clients_they_name),
+        TEST(of_udp_both_reports_have_what_was_malformed_and_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
