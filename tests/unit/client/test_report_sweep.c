@@ -180,12 +180,15 @@ static void a_single_search_is_no_sweep(void **state)
 static void values_that_were_reached_are_rows(void **state)
 {
     (void)state;
+    sweep.points[0].find->search.confirmed = true;
+    sweep.points[0].find->elapsed_ns = 150250000000;
+    sweep.points[1].find->elapsed_ns = 7000000;
     report_sweep_csv(print_open(), &sweep);
     text = print_close();
     assert_has(text,
                "connections,status,capacity,lower,upper,limited_by,bound_by,confirmed,elapsed_s\n"
-               "100,found,1010,1000,1020,p99<10ms,server,0,0.000000\n"
-               "1000,inconclusive,,900,920,p99<10ms,server,0,0.000000\n");
+               "100,found,1010,1000,1020,p99<10ms,server,1,150.250000\n"
+               "1000,inconclusive,,900,920,p99<10ms,server,0,0.007000\n");
     assert_null(strstr(text, "10000,"));
 }
 
