@@ -199,11 +199,6 @@ def test_a_thousand_simultaneous_requests_are_answered():
     run.stop()
 
 
-def n_descriptors(program):
-    """Of the main thread, which serves the control port."""
-    return len(os.listdir(f"/proc/{program.pid}/fd"))
-
-
 def check_silent_peers(program, address):
     """They take at most an eighth of 300 descriptors and do not keep others out for long."""
     host, port = address.split(":")

@@ -111,6 +111,11 @@ def wait_for(condition, what, seconds=HANGS_S):
         time.sleep(0.02 if waited < 1 else 0.05)
 
 
+def n_descriptors(program):
+    """Of the main thread, which serves the control port."""
+    return len(os.listdir(f"/proc/{program.pid}/fd"))
+
+
 def under_fd_limit(n):
     """Goes before a command: the limit on its file descriptors is n."""
     return ["sh", "-c", f'ulimit -n {n} && exec "$@"', "sh"]
