@@ -183,6 +183,57 @@ static void lost_queries_are_in_flight_without_any_queue(void **state)
     assert_true(result.has_growth);
 }
 
+/* The last one was established a second after the first was begun. */
+static void connections_that_are_opened_throughout_the_run_have_no_time_to_open(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_WORKERS; i++) {
+        all[i].figures.first_connect_ns = r.begin_ns - 2 * S;
+        all[i].figures.last_established_ns = r.begin_ns - (i == 0 ? 2 : 1) * S;
+    }
+    client_run_collect(&r);
+    assert_int_equal(result.connect_elapsed_ns, S);
+    config.on_demand = true;
+    client_run_collect(&r);
+    assert_int_equal(result.connect_elapsed_ns, 0);
+}
+
+/* From 40 s after the warm-up on. */
+static void a_run_was_paused_no_longer_than_it_measured(void **state)
+{
+    (void)state;
+    r.steer.changed = r.steer.paused = true;
+    r.steer.paused_since_ns = r.measure_ns + 40 * S;
+    client_run_collect(&r);
+    assert_true(result.steered);
+    assert_int_equal(result.paused_ns, 3500 * S);
+    result.interrupted = true;
+    r.stopped_ns = r.measure_ns + 100 * S;
+    client_run_collect(&r);
+    assert_int_equal(result.paused_ns, 60 * S);
+}
+
+static void a_log_that_lacks_lines_has_failed(void **state)
+{
+    (void)state;
+    client_run_collect(&r);
+    assert_false(result.log_failed);
+    r.intervals.failed = true;
+    client_run_collect(&r);
+    assert_true(result.log_failed);
+}
+
+static void a_run_that_was_stopped_before_its_start_has_measured_nothing(void **state)
+{
+    (void)state;
+    r.started = false;
+    result.interrupted = true;
+    r.stopped_ns = r.end_ns;
+    client_run_collect(&r);
+    assert_int_equal(result.scheduled_ns, 0);
+    assert_int_equal(result.load_ns, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +251,13 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(lost_queries_are_in_flight_without_any_queue, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            connections_that_are_opened_throughout_the_run_have_no_time_to_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_run_was_paused_no_longer_than_it_measured, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_log_that_lacks_lines_has_failed, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_run_that_was_stopped_before_its_start_has_measured_nothing, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
