@@ -173,29 +173,31 @@ def test_required_percentile_decides_the_exit_code():
 
 
 def test_goals_decide_the_exit_code():
-    """Each answer takes 30 ms, of which this host's own delay is little; every tenth query is lost."""
-    faulty = FaultServer("--delay-every", 1, "--delay-ms", 30, "--drop-every", 10)
+    """Each answer takes 200 ms, of which this host's own delay is little; every tenth query is lost.
+
+    A busy host may delay queries by a tenth of a limit, or by a hundredth of the run, before goals are in doubt."""
+    faulty = FaultServer("--delay-every", 1, "--delay-ms", 200, "--drop-every", 10)
 
     def run(goals, *options):
-        return run_client("-p", faulty.port, "-c", 20, "-r", 500, "-t", 1, "--timeout", "300ms", "--prove", "no", "--assert", goals, *options,
+        return run_client("-p", faulty.port, "-c", 20, "-r", 170, "-t", 3, "--timeout", "2s", "--prove", "no", "--assert", goals, *options,
                           "127.0.0.1")
 
     def results(r):
         return [(goal["goal"], goal["result"]) for goal in r.json["goals"]]
     with stall_may_spoil():
-        r = run("p50<250ms,lost<50%")
+        r = run("p50<1500ms,lost<50%")
         check_conservation(r)
-        check_equal((r.code, results(r)), (3 if r.json["reasons"] else 0, [("p50<250ms", "met"), ("lost<50%", "met")]), r.err)
-        check("Goals        p50<250ms met: " in r.err, r.err)
-        r = run("p50<20ms,p99<250ms,lost<1%", "--quiet")
-        check_equal((r.code, results(r)), (1, [("p50<20ms", "missed"), ("p99<250ms", "missed"), ("lost<1%", "missed")]), r.err)
+        check_equal((r.code, results(r)), (3 if r.json["reasons"] else 0, [("p50<1500ms", "met"), ("lost<50%", "met")]), r.err)
+        check("Goals        p50<1500ms met: " in r.err, r.err)
+        r = run("p50<150ms,p99<1500ms,lost<1%", "--quiet")
+        check_equal((r.code, results(r)), (1, [("p50<150ms", "missed"), ("p99<1500ms", "missed"), ("lost<1%", "missed")]), r.err)
         check_equal([line.split(":")[:2] for line in r.err.splitlines() if "--assert" in line],
                     [["tcpclient", " --assert"]] * 3, "lines without a summary")
         exceeding = r.json["goals"][2]
         check_equal(exceeding["exceeding"], r.json["queries"]["timeout"], "lost")
         check_equal(exceeding["of"], r.json["queries"]["scheduled"], "of")
-        r = run("p999<250ms,lost<50%")
-        check_equal((r.code, results(r)[0]), (1, ("p999<250ms", "missed")), f"few are enough to miss it: {r.err}")
+        r = run("p999<1500ms,lost<50%")
+        check_equal((r.code, results(r)[0]), (1, ("p999<1500ms", "missed")), f"few are enough to miss it: {r.err}")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 5, "-r", 100, "-t", 1, "--assert", "lost<0.1%", "127.0.0.1")
         check_equal((r.code, r.json["goals"][0]["why"]), (3, "too-few"), r.err)
