@@ -18,7 +18,8 @@
 /* Of the names of ciphers, as OpenSSL has them. */
 #define SEPARATORS ": ,;"
 
-/* The latest error as text; for a file, errno's. */
+/* The latest error as text; for a file, errno's.  OpenSSL does not always note that it is out of
+ * memory. */
 static const char *error_text(void)
 {
     const unsigned long code = ERR_peek_error();
@@ -26,6 +27,8 @@ static const char *error_text(void)
         ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
 
     ERR_clear_error();
+    if (code == 0 || ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE)
+        return "out of memory";
     return text != NULL ? text : "unknown error";
 }
 
@@ -201,7 +204,11 @@ static int configure_client(struct tls_context *c, const struct tls_client_optio
         return -1;
     }
     look_at_authorities(ctx);
-    if (set_name(c, o->name) != 0 || (o->alpn != NULL && set_alpn(ctx, o->alpn) != 0)) {
+    if (o->alpn != NULL && set_alpn(ctx, o->alpn) != 0) {
+        snprintf(error, TLS_ERROR_BYTES, "--tls: %.80s", error_text());
+        return -1;
+    }
+    if (set_name(c, o->name) != 0) {
         ERR_clear_error();
         snprintf(error, TLS_ERROR_BYTES,
                  "--tls-name: invalid value '%.80s': expected an address, or a name of 1 to %d "

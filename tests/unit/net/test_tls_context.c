@@ -1,12 +1,49 @@
 /* SPDX-License-Identifier: MIT
- * test_tls_context: options that cannot be met, and keys that do not serve. */
+ * test_tls_context: options that cannot be met, and keys that do not serve; OpenSSL out of memory.
+ * Linked with --wrap=SSL_CTX_new and
+ * --wrap=SSL_CTX_set_alpn_protos. */
 #include "net/tls_context.h"
 
 #include "certificate_steps.h"
 
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
+#include <stdbool.h>
 #include <string.h>
+
+static bool is_out_of_memory;
+
+SSL_CTX *__real_SSL_CTX_new(const SSL_METHOD *method);
+SSL_CTX *__wrap_SSL_CTX_new(const SSL_METHOD *method);
+int __wrap_SSL_CTX_set_alpn_protos(SSL_CTX *ctx, const unsigned char *list, unsigned n_bytes);
+
+SSL_CTX *__wrap_SSL_CTX_new(const SSL_METHOD *method)
+{
+    return is_out_of_memory ? NULL : __real_SSL_CTX_new(method);
+}
+
+int __wrap_SSL_CTX_set_alpn_protos(SSL_CTX *ctx, const unsigned char *list, unsigned n_bytes)
+{
+    (void)ctx;
+    (void)list;
+    (void)n_bytes;
+    return 1;
+}
+
+static void want_of_memory_is_no_fault_of_an_option(void **state)
+{
+    static const struct tls_client_options options = {
+        .name = "a", .ca_file = cert_file, .alpn = "dot"};
+    char error[TLS_ERROR_BYTES];
+
+    (void)state;
+    assert_null(tls_client_context(&options, error));
+    assert_string_equal(error, "--tls: out of memory");
+    is_out_of_memory = true;
+    assert_null(tls_client_context(&options, error));
+    is_out_of_memory = false;
+    assert_string_equal(error, "--tls: out of memory");
+}
 
 static void options_that_cannot_be_met_are_named(void **state)
 {
@@ -106,6 +143,7 @@ int main(void)
         cmocka_unit_test(options_that_cannot_be_met_are_named),
         cmocka_unit_test(lists_of_ciphers_are_those_of_openssl),
         cmocka_unit_test(unusable_keys_are_refused_with_the_reason),
+        cmocka_unit_test(want_of_memory_is_no_fault_of_an_option),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);
