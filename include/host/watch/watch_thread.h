@@ -27,7 +27,7 @@ struct watch_thread {
 
 /* Takes the first sample, without a load, and starts the thread.  The server's end is logged when
  * it is noticed.  Returns 0, also if the first sample shows that the server has ended: no thread
- * runs then; or -1 with errno. */
+ * runs then; or -1 with errno and the same as watch.end. */
 int watch_thread_start(struct watch_thread *t);
 
 /* Takes the last sample and ends the thread; waits for a sample under way.  No-op if not running.

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ static bool take(struct watch_thread *t, const struct watch_load *load)
     if (watch_series_add(&t->series, &sample) == 0)
         return true;
     snprintf(t->watch.end, sizeof t->watch.end, "out of memory");
+    log_error("--watch: %s: %s", t->watch.name, t->watch.end);
     return false;
 }
 
@@ -73,13 +75,13 @@ int watch_thread_start(struct watch_thread *t)
     if (!take(t, &none))
         return 0;
     t->stop_fd = eventfd(0, EFD_CLOEXEC);
-    if (t->stop_fd < 0)
-        return -1;
-    error = thread_start(&t->thread, run, t);
+    error = t->stop_fd < 0 ? errno : thread_start(&t->thread, run, t);
     t->is_running = error == 0;
     if (error == 0)
         return 0;
-    close(t->stop_fd);
+    if (t->stop_fd >= 0)
+        close(t->stop_fd);
+    snprintf(t->watch.end, sizeof t->watch.end, "cannot start a thread: %s", strerror(error));
     errno = error;
     return -1;
 }
