@@ -31,11 +31,15 @@ baselines() {
         END { for (i = NR; i > 0; i--) if (of[i] in recent && ++n[of[i]] <= 10) print night[i] }'
 }
 
+# A full disk may have no room for the directory until old nights are removed.
 begin_night() {
     while night=$results/$(date -u +%Y-%m-%dT%H%M%SZ) && [ -e "$night" ]; do
         sleep 1
     done
-    mkdir "$night"
+    mkdir "$night" 2>/dev/null || {
+        remove_old_nights
+        mkdir "$night"
+    }
 }
 
 # Removes the oldest nights, except this one, the baselines and the last reference nights.  By its name this one may be the

@@ -230,10 +230,12 @@ def test_many_reference_nights_cause_no_message():
 
 
 # Two old nights on a disk of their own, the first of which fills it; the second is a reference.
+# As on ext4, there is no room for a directory, either.
 ON_FULL_DISK = """
-mkdir nights && mount -t tmpfs -o size=4m tmpfs nights && mkdir nights/2001-01-01T000000Z nights/2001-01-02T000000Z
-: >nights/2001-01-02T000000Z/reference && echo other >nights/2001-01-02T000000Z/fingerprint
+mkdir nights && mount -t tmpfs -o size=4m,nr_inodes=100 tmpfs nights && mkdir nights/2001-01-01T000000Z nights/2001-01-02T000000Z
+: >nights/lock && : >nights/2001-01-02T000000Z/reference && echo other >nights/2001-01-02T000000Z/fingerprint
 head -c 5M /dev/zero >nights/2001-01-01T000000Z/run 2>/dev/null && exit 99
+(while i=$((i + 1)); do : >nights/2001-01-01T000000Z/$i; done) 2>/dev/null
 exec "$@"
 """
 
