@@ -43,6 +43,10 @@ const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
 const char *figure_trial_latency(char *text, const struct json_object *trial, const char *path,
                                  uint32_t num, uint32_t den);
 
+/* How connections or queries ended, of a key "phase/reason": "receive: half-open", as the summary
+ * of tcpclient has it.  Never returns NULL. */
+const char *figure_outcome(char *text, const char *key);
+
 /* "bad: p99<10ms": a finding and its reason, which may be NULL.  Never returns NULL. */
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding,
                            const char *reason);

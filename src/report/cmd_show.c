@@ -262,7 +262,7 @@ struct outcomes {
 static void print_outcome(void *arg, const char *key)
 {
     struct outcomes *outcomes = arg;
-    char text[UNITS_TEXT_BYTES], name[PLAIN_BYTES];
+    char text[UNITS_TEXT_BYTES], outcome[FIGURE_TEXT_BYTES], name[PLAIN_BYTES];
     uint64_t n;
 
     if (!result_u64(outcomes->of, key, &n))
@@ -270,7 +270,7 @@ static void print_outcome(void *arg, const char *key)
     if (outcomes->title != NULL)
         printf("\n%s\n", outcomes->title);
     outcomes->title = NULL;
-    printf("%12s  %s\n", units_format_count(text, n), plain(name, key));
+    printf("%12s  %s\n", units_format_count(text, n), plain(name, figure_outcome(outcome, key)));
 }
 
 static void print_outcomes(const struct json_object *result, const char *path, const char *title)

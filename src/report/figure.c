@@ -51,6 +51,15 @@ const char *figure_load(char *text, const struct json_object *search, const stru
     return text;
 }
 
+const char *figure_outcome(char *text, const char *key)
+{
+    const int n = (int)strcspn(key, "/");
+
+    snprintf(text, FIGURE_TEXT_BYTES, "%.*s%s%s", n, key, key[n] != '\0' ? ": " : "",
+             key[n] != '\0' ? &key[n + 1] : "");
+    return text;
+}
+
 const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding, const char *reason)
 {
     snprintf(text, FIGURE_FINDING_BYTES, "%.80s%s%.100s", finding, reason != NULL ? ": " : "",

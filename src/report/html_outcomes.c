@@ -35,15 +35,17 @@ static void print_outcome(void *arg, const char *name)
 {
     struct outcomes *o = arg;
     const char *remedy = remedy_of(name);
-    char text[FIGURE_TEXT_BYTES];
+    char count[FIGURE_TEXT_BYTES], outcome[FIGURE_TEXT_BYTES];
 
-    if (figure_count(text, o->counts, name) == NULL)
+    if (figure_count(count, o->counts, name) == NULL)
         return;
     if (o->caption != NULL)
         html_table_begin(o->out, o->caption, columns, N_COLUMNS);
     o->caption = NULL;
-    html_table_row(o->out, columns, (const char *[]){name, text, remedy != NULL ? remedy : ""},
-                   N_COLUMNS);
+    html_table_row(
+        o->out, columns,
+        (const char *[]){figure_outcome(outcome, name), count, remedy != NULL ? remedy : ""},
+        N_COLUMNS);
 }
 
 static void print_outcomes(FILE *out, const struct json_object *result, const char *path,

@@ -240,7 +240,7 @@ def test_show_prints_what_tcpclient_printed():
     check_equal(verdict, r.json["verdict"], "verdict")
     for name, text in (("sent", "sent"), ("answered", "answered"), ("timeout", "timed out")):
         check(f"{r.json['queries'][name]:,} {text}" in shown, f"{text} in {shown}")
-    check(f"{r.json['connections']['outcomes']['run/finished']}  run/finished" in shown, shown)
+    check(f"{r.json['connections']['outcomes']['run/finished']}  run: finished" in shown, shown)
     check("no histogram: it requires the log" in report("show", files[0]).stdout, "the result alone")
     check("verdict are unknown" in report("show", files[1]).stdout, "the log alone")
     change(files[0], verdict="SUSPECT", valid_to="none", holds=None)

@@ -24,7 +24,7 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     for words in (result["host"]["kernel"], *result["explanations"], shlex.join(result["command"])):
         check(words in head, f"{words!r} in {head}")
     finished = result["connections"]["outcomes"]["run/finished"]
-    check_equal(rows_of(text, "How connections ended")["run/finished"], [f"{finished}", ""], "how connections ended")
+    check_equal(rows_of(text, "How connections ended")["run: finished"], [f"{finished}", ""], "how connections ended")
     check_equal(rows_of(text, "Times of queries")["values"][0], f"{result['queries']['answered']:,}", "values of the response time")
     check_equal(rows_of(text, "Options as given or by default; times in seconds")["connections"], ["20"], "a setting")
     for name, words in (("summary", "All settings"), ("th", "send lag")):
@@ -383,8 +383,8 @@ def test_outcomes_have_remedies():
                        diagnosis=[{"limit": "backlog", "connections": 45, "evidence": "45 overflows", "remedy": "raise it"}])
     text = page_of(path)
     rows = rows_of(text, "How connections ended")
-    check_equal(rows["run/finished"], ["5", ""], "nothing is wrong")
-    check_equal(rows["connect/refused"], ["45", "nothing listens on that port, or a firewall rejects the connection"], "refused")
+    check_equal(rows["run: finished"], ["5", ""], "nothing is wrong")
+    check_equal(rows["connect: refused"], ["45", "nothing listens on that port, or a firewall rejects the connection"], "refused")
     check_equal(rows_of(text, "What limited the connections")["backlog"], ["45", "45 overflows", "raise it"], "limit")
 
 

@@ -60,6 +60,17 @@ static void what_is_unknown_or_absurd_is_no_figure(void **state)
     }
 }
 
+static void outcomes_are_those_of_the_summary(void **state)
+{
+    (void)state;
+    assert_string_equal(figure_outcome(text, "run/finished"), "run: finished");
+    assert_string_equal(figure_outcome(text, "a/b/c"), "a: b/c");
+    assert_string_equal(figure_outcome(text, "of a later version"), "of a later version");
+    assert_string_equal(figure_outcome(text, ""), "");
+    assert_string_equal(figure_outcome(text, "0123456789012345678901234567890123456789/012345678"),
+                        "0123456789012345678901234567890123456789: 01234");
+}
+
 static void finding_has_its_reason(void **state)
 {
     char finding[FIGURE_FINDING_BYTES];
@@ -154,6 +165,7 @@ static void share_of_answers_is_rounded_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outcomes_are_those_of_the_summary),
         cmocka_unit_test(figures_have_separators_and_units),
         cmocka_unit_test(what_is_unknown_or_absurd_is_no_figure),
         cmocka_unit_test(finding_has_its_reason),
