@@ -63,10 +63,18 @@ static int listen_first(struct server_listeners *l, const struct server_opts *o,
     return listen_alone(l, o, reuse_port);
 }
 
-int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n)
+/* Returns -1 after one line on stderr. */
+static int refuse(const struct server_listeners *l)
 {
+    const int error = errno;
     char text[SOCK_TEXT_BYTES];
 
+    return log_error("cannot listen on %s: %s%s", sock_format(text, &l->address), strerror(error),
+                     error == EACCES ? " (see net.ipv4.ip_unprivileged_port_start)" : "");
+}
+
+int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n)
+{
     l->n = n;
     l->fds = calloc(n, sizeof *l->fds);
     if (l->fds == NULL)
@@ -74,12 +82,10 @@ int server_listeners_open(struct server_listeners *l, const struct server_opts *
     if (resolve(l, o) != 0)
         return -1;
     if (listen_first(l, o, n > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)
-        return log_error("cannot listen on %s: %s", sock_format(text, &l->address),
-                         strerror(errno));
+        return refuse(l);
     for (uint32_t i = 1; i < n; i++)
         if (listen_once(l, o, true, &l->fds[i]) != 0)
-            return log_error("cannot listen on %s: %s", sock_format(text, &l->address),
-                             strerror(errno));
+            return refuse(l);
     return 0;
 }
 

@@ -205,11 +205,24 @@ def test_either_remedy_for_a_short_accept_queue_keeps_it_from_overflowing():
         check_equal(overflows(100)[0], 0, "overflows with a larger queue")
 
 
+def for_every_user(program):
+    """A copy of a program: another user need not be able to read the source tree."""
+    path = temp_path(os.path.basename(program))
+    shutil.copy(program, path)
+    os.chmod(os.path.dirname(path), 0o755)
+    return path
+
+
+def test_privileged_port_of_a_server_is_named():
+    need_root()
+    r = run_command([for_every_user(TCPSERVER), "--bind", "127.0.0.1", "1023"], user=65534, cwd="/")
+    check_equal((r.returncode, r.stderr), (2, "tcpserver: cannot listen on 127.0.0.1:1023: Permission denied "
+                                              "(see net.ipv4.ip_unprivileged_port_start)\n"), "exit code, words")
+
+
 def test_privileged_port_is_refused_before_the_run():
     need_root()
-    program = temp_path("tcpclient")
-    shutil.copy(TCPCLIENT, program)
-    os.chmod(os.path.dirname(program), 0o755)  # another user need not be able to read the source tree
+    program = for_every_user(TCPCLIENT)
     r = run_command([program, "-c", "10", "--sport", "500-600", "127.0.0.1"], user=65534, cwd="/")
     check_equal(r.returncode, 2, f"exit code; stderr: {r.stderr}")
     check("ip_unprivileged_port_start=500" in r.stderr, r.stderr)
