@@ -70,6 +70,37 @@ static void each_end_without_an_answer_is_a_loss(void **state)
     assert_int_equal(trial.figures.n_due, 100);
 }
 
+/* Those of the accept queues of this host say nothing of a server elsewhere. */
+static void overflows_are_those_of_a_server_on_this_host(void **state)
+{
+    (void)state;
+    config.target_is_here = false;
+    client_find_trial_begin(&f);
+    client_find_trial_fill(&f, &trial);
+    assert_true(trial.overflows == HOST_COUNTERS_UNKNOWN);
+    config.target_is_here = true;
+    client_find_trial_begin(&f);
+    client_find_trial_fill(&f, &trial);
+    assert_true(trial.overflows != HOST_COUNTERS_UNKNOWN);
+}
+
+/* Each count in a digit of its own. */
+static void queries_without_an_end_are_open(void **state)
+{
+    struct tally_queries *warmup = &all[1].figures.tally.queries[TALLY_WARMUP];
+
+    (void)state;
+    tally_add(&queries()->scheduled, 987654);
+    tally_add(&queries()->unsent, 1);
+    tally_add(&queries()->answered, 20);
+    tally_add(&queries()->timeout, 300);
+    tally_add(&queries()->error, 4000);
+    tally_add(&queries()->cancelled, 50000);
+    tally_add(&warmup->scheduled, 5000000);
+    tally_add(&warmup->answered, 1000000);
+    assert_int_equal(client_find_trial_open(&f), 987654 - 54321 + 4000000);
+}
+
 static void answers_to_earlier_queries_are_no_losses(void **state)
 {
     (void)state;
@@ -381,6 +412,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_end_without_an_answer_is_a_loss, setup, teardown),
+        cmocka_unit_test_setup_teardown(overflows_are_those_of_a_server_on_this_host, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(queries_without_an_end_are_open, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_to_earlier_queries_are_no_losses, setup, teardown),
         cmocka_unit_test_setup_teardown(queries_in_flight_in_a_recovery_are_no_losses, setup,
                                         teardown),

@@ -103,6 +103,10 @@ static void a_capacity_lies_between_its_bounds(void **state)
     assert_has(text, "service level p99<10ms,lost=0; limited by p99<10ms\n");
     assert_has(text, "2.00 s at 950 q/s: confirmed\n");
     assert_has(text, "recovers from an overload within 3 s\n");
+    find.search.recovery_ns = 29 * S_NS;
+    print_text();
+    assert_has(text, "recovers from an overload within 30 s\n");
+    find.search.recovery_ns = 2 * S_NS;
     assert_has(text, "24 trials in 150 s, 0 void\n");
     print_json(&find);
     assert_has(text, "\"status\": \"found\"");
