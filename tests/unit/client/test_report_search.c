@@ -157,6 +157,19 @@ static void settings_and_figures_of_a_trial_are_under_their_keys(void **state)
                      "        \"live\": 101,\n        \"drained\": false\n");
 }
 
+/* The bounds are 1.96 % apart. */
+static void a_search_cut_short_says_whether_its_bounds_are_narrow(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_FOUND;
+    find.search.is_cut = true;
+    print_text();
+    assert_has(text, "the time was up before all trials at these bounds were done;");
+    find.search.config.width = 0.019;
+    print_text();
+    assert_has(text, "the time was up before the bounds were within 1.9 %; a longer --find-time");
+}
+
 /* As many values claimed as measured: of an overload none, and of a recovery never tried neither.
  */
 static void what_was_not_measured_has_no_figures(void **state)
@@ -478,6 +491,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_capacity_lies_between_its_bounds),
+        TEST(a_search_cut_short_says_whether_its_bounds_are_narrow),
         TEST(settings_and_figures_of_a_trial_are_under_their_keys),
         TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),
