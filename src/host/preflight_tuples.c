@@ -126,7 +126,8 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
                            ask->time_wait_ends_s);
     else
         preflight_line_fix(line, PREFLIGHT_OK, "for %" PRIu64 " s more%s", ask->time_wait_ends_s,
-                           ask->listens ? "" : "; --close rst leaves none");
+                           ask->closes_with_fin && !ask->listens ? "; --close rst leaves none"
+                                                                 : "");
 }
 
 /* Bound with SO_REUSEADDR, TCP reuses a tuple in TIME_WAIT at once if both ends used timestamps on

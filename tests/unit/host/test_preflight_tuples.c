@@ -287,13 +287,35 @@ static void listeners_leave_time_wait_but_no_orphans(void **state)
     ask.explicit_ports = false;
     ask.n_time_wait = 1;
     ask.time_wait_ends_s = 42;
-    preflight_client(&p, &host, &ask);
-    assert_string_equal(find(&p, "source tuples in TIME_WAIT")->fix, "for 42 s more");
+    for (int i = 0; i < 2; i++) {
+        ask.closes_with_fin = i == 0;
+        preflight_client(&p, &host, &ask);
+        assert_string_equal(find(&p, "source tuples in TIME_WAIT")->fix, "for 42 s more");
+    }
+}
+
+static void only_a_run_that_leaves_time_wait_is_told_how_to_leave_none(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.tcp_timestamps = 0;
+    ask.n_time_wait = 1;
+    ask.time_wait_ends_s = 42;
+    for (int i = 0; i < 2; i++) {
+        ask.closes_with_fin = i == 0;
+        preflight_client(&p, &host, &ask);
+        assert_string_equal(find(&p, "source tuples in TIME_WAIT")->fix,
+                            i == 0 ? "for 42 s more; --close rst leaves none" : "for 42 s more");
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_a_run_that_leaves_time_wait_is_told_how_to_leave_none),
         cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
         cmocka_unit_test(tuples_of_other_sockets_are_not_available),
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
