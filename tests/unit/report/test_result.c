@@ -273,6 +273,7 @@ static void invalid_results_are_refused(void **state)
         {"{" HEAD ",\"state\":\"paused\",\"verdict\":null}",
          "the run was still paused: expected the result of a run that has ended"},
         {"{" HEAD ",\"state\":\"ended\",\"verdict\":null}", "connections.asked is missing"},
+        {"{" HEAD ",\"plan\":[]}", "a plan (--plan), not a result of a run"},
         {RESULT(HEAD, "null", "VALID", "-7"), "queries.answered is missing"},
         {RESULT(HEAD, "null", "VALID", "\"7\""), "queries.answered is missing"},
     };
