@@ -187,10 +187,13 @@ static double scheduled_qps(const struct client_result *r)
            (double)r->scheduled_ns;
 }
 
+/* Prints nothing if the measurement did not begin. */
 static void print_rate(FILE *out, const struct report_about *about, const struct client_result *r)
 {
     char a[UNITS_TEXT_BYTES];
 
+    if (r->sent_ns == 0)
+        return;
     fprintf(out, "Rate         %s q/s achieved",
             units_format_tenths(a, client_result_achieved_qps(r)));
     if (r->scheduled_ns > 0)

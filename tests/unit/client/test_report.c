@@ -145,6 +145,20 @@ static void small_rate_is_not_rounded_to_nothing(void **state)
     free(text);
 }
 
+static void a_load_that_never_began_has_no_rate(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.scheduled_ns = m->result.sent_ns = 0;
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "achieved"));
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"achieved_qps\": null,");
+    free(text);
+}
+
 /* 30 of 50 first attempts failed; 10 replacements were established before the load, 45 under it. */
 static void replacements_are_those_established_under_load(void **state)
 {
@@ -509,6 +523,7 @@ int main(void)
         TEST(mean_has_an_interval_once_the_run_is_long_enough),
         TEST(closed_loop_requests_no_rate),
         TEST(small_rate_is_not_rounded_to_nothing),
+        TEST(a_load_that_never_began_has_no_rate),
         TEST(replacements_are_those_established_under_load),
         TEST(counts_of_all_queries_say_so),
         TEST(one_of_a_kind_is_singular),
