@@ -325,6 +325,30 @@ def test_configuration_and_command_for_bind_lose_nothing():
     check_server("bind")
 
 
+@plain_build_only
+def test_configurations_with_tls_answer():
+    guide = read_source("docs", "dns-servers.md")
+    in_options, = re.findall(r"`(listen-on port 853 [^`]+)` to `options`", guide)
+    certify, = re.findall(r"^openssl req .*", read_source("docs", "tls.md"), re.M)
+    for name in ("unbound", "nsd", "bind"):
+        directory, port = temp_directory(), free_port()
+        check_equal(run_command(["sh", "-c", certify], cwd=directory).returncode, 0, "openssl")
+        lines, = fences(guide, f"conf {name} TLS")
+
+        def with_tls(configuration):
+            whole = configuration.replace("options {\n", f"options {{\n{in_options}\n") + lines.replace("/srv/dns", directory)
+            check_equal(whole.count("853"), 1, f"ports of {name}")
+            return re.sub(r"@853\b", f"@{port}\n  tls-port: {port}", whole).replace("port 853 ", f"port {port} ")
+        server = server_of_the_guide(name, with_tls)
+        try:
+            r = run_client("--tls", "--tls-ca", f"{directory}/cert.pem", "-p", port, "-c", 100, "-i", "0.5s", "-t", 1, "--quickack",
+                           "127.0.0.1")
+        finally:
+            server.stop()
+        with stall_may_spoil():
+            check_equal((r.json["connections"]["proven"], r.json["answers"]["rcodes"]), (100, {"NOERROR": 200}), f"{name}: {r.err}")
+
+
 def most_connections(guide):
     """That every server of the guide holds without closing idle ones: unbound and nsd hurry above half of their slots."""
     def number(name, key):
