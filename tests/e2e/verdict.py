@@ -178,26 +178,26 @@ def test_goals_decide_the_exit_code():
     A busy host may delay queries by a tenth of a limit, or by a hundredth of the run, before goals are in doubt."""
     faulty = FaultServer("--delay-every", 1, "--delay-ms", 200, "--drop-every", 10)
 
-    def run(goals, *options):
-        return run_client("-p", faulty.port, "-c", 20, "-r", 170, "-t", 3, "--timeout", "2s", "--prove", "no", "--assert", goals, *options,
-                          "127.0.0.1")
+    def start(goals, *options):
+        return Client("-p", faulty.port, "-c", 20, "-r", 170, "-t", 3, "--timeout", "2s", "--prove", "no", "--assert", goals, *options,
+                      "127.0.0.1")
 
     def results(r):
         return [(goal["goal"], goal["result"]) for goal in r.json["goals"]]
+    clients = [start("p50<1500ms,lost<50%"), start("p50<150ms,p99<1500ms,lost<1%", "--quiet"), start("p999<1500ms,lost<50%")]
+    met, missed, few = [client.wait() for client in clients]
     with stall_may_spoil():
-        r = run("p50<1500ms,lost<50%")
-        check_conservation(r)
-        check_equal((r.code, results(r)), (3 if r.json["reasons"] else 0, [("p50<1500ms", "met"), ("lost<50%", "met")]), r.err)
-        check("Goals        p50<1500ms met: " in r.err, r.err)
-        r = run("p50<150ms,p99<1500ms,lost<1%", "--quiet")
-        check_equal((r.code, results(r)), (1, [("p50<150ms", "missed"), ("p99<1500ms", "missed"), ("lost<1%", "missed")]), r.err)
-        check_equal([line.split(":")[:2] for line in r.err.splitlines() if "--assert" in line],
+        check_conservation(met)
+        check_equal((met.code, results(met)), (3 if met.json["reasons"] else 0, [("p50<1500ms", "met"), ("lost<50%", "met")]), met.err)
+        check("Goals        p50<1500ms met: " in met.err, met.err)
+        check_equal((missed.code, results(missed)), (1, [("p50<150ms", "missed"), ("p99<1500ms", "missed"), ("lost<1%", "missed")]),
+                    missed.err)
+        check_equal([line.split(":")[:2] for line in missed.err.splitlines() if "--assert" in line],
                     [["tcpclient", " --assert"]] * 3, "lines without a summary")
-        exceeding = r.json["goals"][2]
-        check_equal(exceeding["exceeding"], r.json["queries"]["timeout"], "lost")
-        check_equal(exceeding["of"], r.json["queries"]["scheduled"], "of")
-        r = run("p999<1500ms,lost<50%")
-        check_equal((r.code, results(r)[0]), (1, ("p999<1500ms", "missed")), f"few are enough to miss it: {r.err}")
+        exceeding = missed.json["goals"][2]
+        check_equal(exceeding["exceeding"], missed.json["queries"]["timeout"], "lost")
+        check_equal(exceeding["of"], missed.json["queries"]["scheduled"], "of")
+        check_equal((few.code, results(few)[0]), (1, ("p999<1500ms", "missed")), f"few are enough to miss it: {few.err}")
     with Server() as server:
         r = run_client("-p", server.port, "-c", 5, "-r", 100, "-t", 1, "--assert", "lost<0.1%", "127.0.0.1")
         check_equal((r.code, r.json["goals"][0]["why"]), (3, "too-few"), r.err)
