@@ -88,7 +88,9 @@ struct client_result {
     struct timeout_counts timeouts; /* of edns-tcp-keepalive; not counted without --keepalive */
     bool server_was_tried, server_accepts; /* after all connections were lost */
     bool interrupted;
-    bool gave_up;     /* no connection of the first window was answered: no others were opened */
+    bool gave_up; /* no connection of the first window was answered: no others were opened */
+    uint64_t
+        n_futile; /* the last ones, none usable, after which opening ended; 0: all were opened */
     uint64_t load_ns; /* elapsed part of warm-up and measurement */
     /* Length of the measurement: as requested, or until interrupted; 0: it did not begin. */
     uint64_t scheduled_ns;
@@ -141,6 +143,13 @@ static inline void client_result_latency(const struct client_result *r, enum cli
                                          struct latency *l)
 {
     latency_of_hist(l, &r->metrics[m], m < CLIENT_N_QUERY_METRICS ? &r->batches[m] : NULL);
+}
+
+/* Returns how many of the connections requested were not even tried. */
+static inline uint64_t client_result_n_not_attempted(const struct client_result *r)
+{
+    return r->connections_requested -
+           (tally_get(&r->tally.connections.attempted) - tally_get(&r->tally.connections.reopened));
 }
 
 /* Returns the connections that failed, without those half-open at the end: they are counted on

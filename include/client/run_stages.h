@@ -10,6 +10,13 @@
  * workers are ready. */
 void client_run_follow_stages(struct client_run_state *r);
 
+/* Call it before the workers start. */
+void client_run_prepare_opening(struct client_run_state *r);
+
+/* Call it repeatedly before the load: lets the workers go on beyond their first window, or stops
+ * opening connections if none gets an answer. */
+void client_run_look_at_opening(struct client_run_state *r, uint64_t now_ns);
+
 /* Stops connecting and sending, and ends the run. */
 void client_run_stop(struct client_run_state *r);
 

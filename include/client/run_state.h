@@ -5,6 +5,7 @@
 
 #include "client/control.h"
 #include "client/intervals.h"
+#include "client/opening.h"
 #include "client/progress.h"
 #include "client/result.h"
 #include "client/start_gate.h"
@@ -65,6 +66,7 @@ struct client_run_state {
     bool started, closing;
     atomic_bool has_load; /* as `started`, for the thread that samples the server */
     bool opens_all;       /* the workers go on beyond the first window of connections */
+    struct client_opening opening;
     uint64_t begin_ns, measure_ns, end_ns, stopped_ns;
     struct trend trend;
     struct memory_watch memory;

@@ -27,8 +27,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .over_udp = plan->config.socket.datagrams,
         .with_proxy_headers = plan->config.proxy != PROXY_HEADER_NONE,
         .listens = plan->config.listens,
-        .not_begun =
-            r->gave_up ? r->connections_requested - tally_get(&r->tally.connections.attempted) : 0,
+        .not_begun = r->gave_up ? client_result_n_not_attempted(r) : 0,
         .losses = &r->losses,
         .none_is_left = r->connections_live == 0,
         .server_was_tried = r->server_was_tried,

@@ -111,8 +111,13 @@ static void print_connections(FILE *out, const struct report_about *about,
         fprintf(out,
                 "             gave up: none of the first connections (--connect-window) got an "
                 "answer; %s not attempted\n",
-                units_format_count(a, r->connections_requested -
-                                          tally_get(&r->tally.connections.attempted)));
+                units_format_count(a, client_result_n_not_attempted(r)));
+    if (r->n_futile > 0)
+        fprintf(
+            out,
+            "             stopped opening: none of the last %s got an answer; %s not attempted\n",
+            units_format_count(a, r->n_futile),
+            units_format_count(b, client_result_n_not_attempted(r)));
     print_losses(out, &r->losses);
     print_churn(out, about, r);
     print_retransmits(out, &r->tally);

@@ -89,25 +89,6 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
         r->settings->reopen(r->settings->arg);
 }
 
-/* The workers hold after the first window until a connection is usable: if none is, the others
- * would wait for as long, window after window. */
-static void look_at_first_window(struct client_run_state *r)
-{
-    /* read before the other one, which may be what settled it */
-    const bool have_settled = client_workers_have_settled(&r->workers);
-
-    if (r->opens_all || r->stage >= CLIENT_CONNECTED || r->result->interrupted ||
-        r->result->gave_up)
-        return;
-    if (client_workers_may_go_on(&r->workers)) {
-        r->opens_all = true;
-        client_workers_post(&r->workers, CLIENT_OPEN_ALL, 0);
-    } else if (have_settled) {
-        r->result->gave_up = true;
-        client_run_stop(r);
-    }
-}
-
 static void look_at_memory(struct client_run_state *r)
 {
     char *shortage = r->result->shortage;
@@ -154,7 +135,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     (void)what;
     look_at_memory(r);
     if (!r->started)
-        look_at_first_window(r);
+        client_run_look_at_opening(r, now_ns);
     else
         look_at_search(r, now_ns);
     look_at_load(r, now_ns);
@@ -311,7 +292,7 @@ static int prepare(struct client_run_state *r)
     config->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (config->wake_fd < 0)
         return -1;
-    r->opens_all = client_config_opens_all(config);
+    client_run_prepare_opening(r);
     client_steer_init(&r->steer, config, &r->workers);
     config->targets =
         r->settings->control != NULL || r->settings->sweep != NULL ? &r->steer.targets : NULL;

@@ -10,6 +10,7 @@
 #include "client/sweep.h"
 #include "host/watch/watch_thread.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* Notes what the result compares the end with. */
@@ -162,6 +163,72 @@ void client_run_follow_stages(struct client_run_state *r)
         else if (!r->gate.waiting && !r->result->start.missed)
             wait_at_gate(r);
     }
+}
+
+/* --- whether to go on opening --- */
+
+void client_run_prepare_opening(struct client_run_state *r)
+{
+    const struct client_config *config = r->config;
+
+    r->opens_all = client_config_opens_all(config);
+    r->opening = (struct client_opening){
+        .window =
+            config->connect_window > config->n_workers ? config->connect_window : config->n_workers,
+        .timeout_ns = config->connect_timeout_ns + config->timeout_ns,
+    };
+}
+
+/* The workers hold after the first window until a connection is usable: if none is, the others
+ * would wait for as long, window after window. */
+static void look_at_first_window(struct client_run_state *r)
+{
+    /* read before the other one, which may be what settled it */
+    const bool have_settled = client_workers_have_settled(&r->workers);
+
+    if (client_workers_may_go_on(&r->workers)) {
+        r->opens_all = true;
+        client_workers_post(&r->workers, CLIENT_OPEN_ALL, 0);
+    } else if (have_settled) {
+        r->result->gave_up = true;
+        client_run_stop(r);
+    }
+}
+
+/* Whether the connections that the run begins with are all that it opens, except for replacements.
+ */
+static bool opens_all_at_begin(const struct client_run_state *r)
+{
+    const struct client_config *config = r->config;
+
+    return config->n_at_begin == config->n_connections && config->population.n == 0 &&
+           !config->on_demand && config->connect_arrival == CLIENT_CONNECT_WINDOW &&
+           r->settings->control == NULL;
+}
+
+/* A server that is full often keeps further connections half-open, each until it times out. */
+static void look_at_last_windows(struct client_run_state *r, uint64_t now_ns)
+{
+    const uint64_t n_settled = CLIENT_WORKERS_GAUGE(&r->workers, n_settled);
+    const uint64_t n_usable = CLIENT_WORKERS_GAUGE(&r->workers, n_ever_usable);
+
+    if (!client_opening_is_futile(&r->opening, n_settled, n_usable, now_ns))
+        return;
+    r->result->n_futile = n_settled - r->opening.n_settled;
+    client_workers_post(&r->workers, CLIENT_OPEN_NO_MORE, 0);
+    if (!r->config->quiet)
+        log_error("opening no more connections: none of the last %" PRIu64 " got an answer",
+                  r->result->n_futile);
+}
+
+void client_run_look_at_opening(struct client_run_state *r, uint64_t now_ns)
+{
+    if (r->stage >= CLIENT_CONNECTED || r->result->interrupted || r->result->gave_up)
+        return;
+    if (!r->opens_all)
+        look_at_first_window(r);
+    else if (opens_all_at_begin(r) && r->result->n_futile == 0)
+        look_at_last_windows(r, now_ns);
 }
 
 void client_run_interrupt(struct client_run_state *r)

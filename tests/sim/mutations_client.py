@@ -315,7 +315,7 @@ MUTATIONS = {
         "",
     ),
     "first_window_never_passed": (
-        "src/client/run.c",
+        "src/client/run_stages.c",
         "        client_workers_post(&r->workers, CLIENT_OPEN_ALL, 0);\n",
         "",
     ),

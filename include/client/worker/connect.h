@@ -45,6 +45,7 @@ struct client_connect {
     bool opening;   /* client_connect_more() is running: no event is needed to continue */
     bool idle;      /* nothing to open: the rate accumulates no credit */
     bool unlimited; /* more than the first window may be opened */
+    bool no_more;   /* client_connect_no_more() */
     bool stopped;
 };
 
@@ -74,6 +75,10 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c);
 /* Allows more connects than the first window.  Until a connection is usable the worker opens only
  * its first window, so that nothing more is attempted if nobody answers. */
 void client_connect_beyond_first_window(struct client_connect *cc);
+
+/* Opens no slot that was never opened.  Those being opened continue, and ended ones are replaced.
+ */
+void client_connect_no_more(struct client_connect *cc);
 
 /* The connection of a slot that is no longer in the pool has ended: if it is the next slot, and
  * wanted again, an event opens it. */

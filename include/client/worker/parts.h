@@ -30,6 +30,9 @@ void client_parts_open(struct client_parts *p, uint64_t start_ns);
 /* Does not wait for a usable one any longer. */
 void client_parts_open_all(struct client_parts *p);
 
+/* Opens none but those being opened, and replacements. */
+void client_parts_open_no_more(struct client_parts *p);
+
 /* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint64_t start_ns);
 

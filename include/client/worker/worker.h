@@ -5,6 +5,7 @@
  *   client_worker_start ---------> allocates everything it needs
  *   CLIENT_OPEN(t)      ---------> CONNECTING: opens and proves its connections
  *   CLIENT_OPEN_ALL     ---------> opens those beyond the first window, too, though none is usable
+ *   CLIENT_OPEN_NO_MORE ---------> opens none but those being opened
  *                       <--------- CONNECTED: each of them is proven, half-open or ended
  *   CLIENT_START(t0)    ---------> LOADING: warm-up and measurement from t0 on, then drain
  *                       <--------- DRAINED: every query has its outcome
@@ -31,6 +32,7 @@
 enum client_message {
     CLIENT_OPEN,
     CLIENT_OPEN_ALL,
+    CLIENT_OPEN_NO_MORE,
     CLIENT_START,
     CLIENT_HAND_OVER,
     CLIENT_STEER,

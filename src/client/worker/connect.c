@@ -56,11 +56,6 @@ static bool wait_for_rate(struct client_connect *cc)
     return true;
 }
 
-static bool memory_was_short(const struct client_connect *cc)
-{
-    return memory_watch_was_short(cc->transport->config->memory);
-}
-
 static bool is_held(const struct client_connect *cc)
 {
     const struct client_figures *f = cc->transport->figures;
@@ -69,11 +64,17 @@ static bool is_held(const struct client_connect *cc)
            tally_get(&f->tally.connections.attempted) >= f->connect_window;
 }
 
+/* Only replacements are opened. */
+static bool opens_no_more(const struct client_connect *cc)
+{
+    return cc->no_more || memory_watch_was_short(cc->transport->config->memory);
+}
+
 /* Whether the next slot of the pool is to be opened and free: its former connection may still wait
- * for its last answers.  After a shortage of memory, only replacements are opened. */
+ * for its last answers. */
 static bool has_fresh(const struct client_connect *cc)
 {
-    return !memory_was_short(cc) && client_pool_has_next(cc->pool) &&
+    return !opens_no_more(cc) && client_pool_has_next(cc->pool) &&
            client_conn_is_free(&cc->transport->conns[client_pool_next(cc->pool)]) && !is_held(cc);
 }
 
@@ -191,7 +192,7 @@ static void check_all_settled(struct client_connect *cc)
 {
     const uint64_t n_settled = tally_get(&cc->transport->figures->n_settled);
 
-    if (n_settled >= cc->pool->n_wanted || (memory_was_short(cc) && cc->n_in_window == 0) ||
+    if (n_settled >= cc->pool->n_wanted || (opens_no_more(cc) && cc->n_in_window == 0) ||
         cc->transport->config->on_demand)
         client_stage_enter(cc->stages, CLIENT_CONNECTED);
 }
@@ -364,6 +365,12 @@ void client_connect_beyond_first_window(struct client_connect *cc)
      * or memory short, and neither goes on by itself */
     cc->unlimited = true;
     want_more(cc);
+}
+
+void client_connect_no_more(struct client_connect *cc)
+{
+    cc->no_more = true;
+    want_more(cc); /* nothing may be in the window */
 }
 
 void client_connect_freed(struct client_connect *cc)

@@ -176,6 +176,11 @@ void client_parts_open_all(struct client_parts *p)
     client_connect_beyond_first_window(&p->connect);
 }
 
+void client_parts_open_no_more(struct client_parts *p)
+{
+    client_connect_no_more(&p->connect);
+}
+
 void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint64_t start_ns)
 {
     client_connect_beyond_first_window(&p->connect);

@@ -71,6 +71,9 @@ static void on_message(struct worker *w, int kind, uint64_t value)
     case CLIENT_OPEN_ALL:
         client_parts_open_all(cw->parts);
         break;
+    case CLIENT_OPEN_NO_MORE:
+        client_parts_open_no_more(cw->parts);
+        break;
     case CLIENT_START:
         client_parts_start(cw->parts, cw->takes_arrivals, value);
         break;

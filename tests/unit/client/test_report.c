@@ -185,6 +185,26 @@ static void connect_rate_is_that_of_the_first_connections(void **state)
     free(text);
 }
 
+/* A replacement is not one of those requested. */
+static void opening_that_ended_early_counts_those_not_attempted(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    tally_add(&m->result.tally.connections.attempted, 71);
+    tally_add(&m->result.tally.connections.reopened, 1);
+    m->result.gave_up = true;
+    text = text_of(report_text, m);
+    assert_has(text, "gave up: none of the first connections (--connect-window) got an answer; "
+                     "30 not attempted\n");
+    free(text);
+    m->result.gave_up = false;
+    m->result.n_futile = 16;
+    text = text_of(report_text, m);
+    assert_has(text, "stopped opening: none of the last 16 got an answer; 30 not attempted\n");
+    free(text);
+}
+
 static void json_has_every_figure_in_its_place(void **state)
 {
     char *text = text_of(report_json, *state);
@@ -460,6 +480,7 @@ int main(void)
         TEST(counts_of_all_queries_say_so),
         TEST(one_of_a_kind_is_singular),
         TEST(connect_rate_is_that_of_the_first_connections),
+        TEST(opening_that_ended_early_counts_those_not_attempted),
         TEST(json_has_every_figure_in_its_place),
         TEST(a_connection_that_is_answered_at_last_did_not_fail),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
