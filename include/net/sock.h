@@ -83,7 +83,9 @@ struct sock_tcp {
     uint32_t min_rtt_us;  /* 0: unknown */
     uint32_t idle_ms;     /* since data was last sent or received ... */
     uint32_t unheard_ms;  /* ... or received, or since it was connected; in steps of up to 10 ms */
-    uint32_t timeouts;    /* of retransmission, since the peer last acknowledged anything */
+    uint32_t timeouts;    /* retransmissions and probes since the peer last acknowledged anything;
+                           * TCP probes if this host drops what it sends, as no packet is on the
+                           * way then (net/ipv4/tcp_output.c, tcp_check_probe_timer) */
 };
 
 /* All 0 if the kernel does not say, but unheard_ms UINT32_MAX. */

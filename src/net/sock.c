@@ -281,7 +281,7 @@ struct sock_tcp sock_tcp(int fd)
                                             ? info.tcpi_last_data_recv
                                             : info.tcpi_last_data_sent,
                              .unheard_ms = info.tcpi_last_data_recv,
-                             .timeouts = info.tcpi_retransmits};
+                             .timeouts = (uint32_t)info.tcpi_retransmits + info.tcpi_probes};
 }
 
 void sock_local_tuple(int fd, struct srcplan_tuple *tuple)
