@@ -80,7 +80,8 @@ const char *outcome_remedy(enum outcome_reason reason); /* NULL when nothing is 
 /* The reason for an errno of socket(2), bind(2), connect(2), send(2), recv(2) or accept(2):
  * EADDRINUSE and EADDRNOTAVAIL are "source ports exhausted"; ECONNRESET, EPIPE and ECONNABORTED (of
  * `ss -K` on this host) are "reset"; ENOBUFS and ENOMEM are "no memory"; ENOSPC, of epoll_ctl(2),
- * is "epoll limit".  Everything unknown is REASON_OTHER. Note: bind() to an address that is not
+ * is "epoll limit"; EINVAL, of a route that discards packets (ip-route(8), blackhole), is
+ * "unreachable".  Everything unknown is REASON_OTHER. Note: bind() to an address that is not
  * local also fails with EADDRNOTAVAIL; the caller, who knows the phase, turns that into
  * REASON_UNREACHABLE, and REASON_UNREACHABLE of connect(2) itself into REASON_ROUTE. */
 enum outcome_reason outcome_reason_of_errno(int error);

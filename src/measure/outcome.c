@@ -50,6 +50,7 @@ enum outcome_reason outcome_reason_of_errno(int error)
     case ENETDOWN:
     case EHOSTUNREACH:
     case EHOSTDOWN:
+    case EINVAL:
         return REASON_UNREACHABLE;
     case EACCES:
     case EPERM:

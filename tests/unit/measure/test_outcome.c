@@ -60,13 +60,14 @@ static void errors_of_one_cause_are_one_class(void **state)
         {ENETDOWN, REASON_UNREACHABLE},
         {EHOSTUNREACH, REASON_UNREACHABLE},
         {EHOSTDOWN, REASON_UNREACHABLE},
+        {EINVAL, REASON_UNREACHABLE},
         {EACCES, REASON_PERMISSION},
         {EPERM, REASON_PERMISSION},
         {ETIMEDOUT, REASON_TIMEOUT},
         {EPIPE, REASON_RESET},
         {ECONNRESET, REASON_RESET},
         {ECONNABORTED, REASON_RESET},
-        {EINVAL, REASON_OTHER},
+        {EDOM, REASON_OTHER},
         {0, REASON_OTHER},
     };
 
