@@ -12,12 +12,13 @@
 /* Texts such as "192.0.2.1:4243 and 2 other ports"; "": none. */
 struct client_ports {
     char refusing[CLIENT_PORTS_BYTES]; /* any connection */
+    bool refusing_serve;               /* connections to each of these live */
     char silent[CLIENT_PORTS_BYTES];   /* asked and never answered, while all others that were
                                         * established were */
 };
 
-/* tallies: of the classes, at the end of the run. */
+/* tallies, live: of the classes, at the end of the run. */
 struct client_ports client_ports_find(const struct client_config *config,
-                                      const struct class_tally *tallies);
+                                      const struct class_tally *tallies, const uint64_t *live);
 
 #endif

@@ -17,6 +17,7 @@ struct diagnosis_input {
     const struct tally *tally;
     const char *target; /* the server's address and port, with classes the one that refused
                          * connections; as printed */
+    bool target_serves; /* connections to it live that have not gone deaf */
     bool has_classes;   /* some may have ports of their own */
     const char *silent; /* address and port of those whose connections were never answered, while
                          * all others were; NULL: none */

@@ -14,12 +14,22 @@ static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct
                                                             : r->sockets.time_wait;
 }
 
+/* A UDP socket lives whether or not anybody listens. */
+static bool target_serves(const struct client_plan *plan, const struct client_result *r,
+                          const struct client_ports *ports)
+{
+    return r->connections_live > r->connections_deaf && ports->refusing_serve &&
+           (!plan->config.socket.datagrams || tally_get(&r->tally.connections.proven) > 0);
+}
+
 void client_diagnose(struct client_result *r, const struct client_plan *plan, bool threads_are_auto)
 {
-    const struct client_ports ports = client_ports_find(&plan->config, r->class_tallies);
+    const struct client_ports ports =
+        client_ports_find(&plan->config, r->class_tallies, r->class_live);
     const struct diagnosis_input in = {
         .tally = &r->tally,
         .target = ports.refusing[0] != '\0' ? ports.refusing : plan->target,
+        .target_serves = target_serves(plan, r, &ports),
         .has_classes = plan->config.n_classes > 0,
         .silent = ports.silent[0] != '\0' ? ports.silent : NULL,
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,

@@ -7,34 +7,61 @@
 
 #include <stdio.h>
 
-void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input *in)
+/* Those that connected to themselves found no listener either. */
+static void say_how_many_refused(const struct diagnosis_input *in, char *text, uint64_t n_refused,
+                                 uint64_t n_itself)
 {
-    const uint64_t n_itself = diagnosis_line_count(in, REASON_SELF);
-    const uint64_t n = diagnosis_line_count(in, REASON_REFUSED) + n_itself;
     const uint64_t n_attempted = tally_get(&in->tally->connections.attempted);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
-    struct diagnosis_line *line;
 
-    if (n == 0)
-        return;
-    line = diagnosis_line_add(d, "nobody listens", n);
-    if (n_itself == 0 && in->over_udp)
-        diagnosis_line_say(line->evidence,
-                           "%s of %s %s got 'port unreachable' (ICMP): nothing listens on %s",
-                           units_format_count(a, n), units_format_count(b, n_attempted),
-                           units_noun(n_attempted, "socket", "sockets"), in->target);
-    else if (n_itself == 0)
-        diagnosis_line_say(line->evidence, "%s of %s %s refused: nothing listens on %s",
-                           units_format_count(a, n), units_format_count(b, n_attempted),
-                           units_noun(n_attempted, "connection", "connections"), in->target);
-    else
+    if (n_itself > 0)
         diagnosis_line_say(
-            line->evidence, "%s %s refused, %s connected to %s: nothing listens on %s",
-            units_format_count(a, n - n_itself),
-            units_noun(n - n_itself, "connection", "connections"), units_format_count(b, n_itself),
-            units_noun(n_itself, "itself", "themselves"), in->target);
+            text, "%s %s refused, %s connected to %s", units_format_count(a, n_refused),
+            units_noun(n_refused, "connection", "connections"), units_format_count(b, n_itself),
+            units_noun(n_itself, "itself", "themselves"));
+    else if (in->over_udp)
+        diagnosis_line_say(text, "%s of %s %s got 'port unreachable' (ICMP)",
+                           units_format_count(a, n_refused), units_format_count(b, n_attempted),
+                           units_noun(n_attempted, "socket", "sockets"));
+    else
+        diagnosis_line_say(text, "%s of %s %s refused", units_format_count(a, n_refused),
+                           units_format_count(b, n_attempted),
+                           units_noun(n_attempted, "connection", "connections"));
+}
+
+static void blame_nobody(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n,
+                         const char *refused)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "nobody listens", n);
+
+    diagnosis_line_say(line->evidence, "%s: nothing listens on %s", refused, in->target);
     diagnosis_line_say(line->remedy, "start the server, or check the port (-p%s)",
                        in->has_classes ? ", --class" : "");
+}
+
+static void blame_refusals(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n,
+                           const char *refused)
+{
+    struct diagnosis_line *line = diagnosis_line_add(d, "connections refused", n);
+
+    diagnosis_line_say(line->evidence, "%s, but others to %s are live", refused, in->target);
+    diagnosis_line_say(line->remedy, "the server did not listen for a time, or a firewall or load "
+                                     "balancer rejects connections: see their logs");
+}
+
+void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n_refused = diagnosis_line_count(in, REASON_REFUSED);
+    const uint64_t n_itself = diagnosis_line_count(in, REASON_SELF);
+    char refused[DIAGNOSIS_TEXT_BYTES];
+
+    if (n_refused + n_itself == 0)
+        return;
+    say_how_many_refused(in, refused, n_refused, n_itself);
+    if (in->target_serves)
+        blame_refusals(d, in, n_refused + n_itself, refused);
+    else
+        blame_nobody(d, in, n_refused + n_itself, refused);
 }
 
 /* --- ended by the server --- */

@@ -18,7 +18,31 @@ static void missing_connections_are_diagnosed(void **state)
     client_diagnose(r, &m->plan, true);
     assert_int_equal(r->diagnosis.n_lines, 1);
     assert_int_equal(r->diagnosis.lines[0].connections, 4);
+    r->connections_live = 0;
+    client_diagnose(r, &m->plan, true);
     assert_null(strstr(r->diagnosis.lines[0].remedy, "--class")); /* there is none */
+}
+
+/* UDP sockets live, too, if nobody listens. */
+static void somebody_listens_if_connections_live_and_answer(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 4);
+    r->connections_live = N_CONNECTIONS - 4;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "connections refused");
+    m->plan.config.socket.datagrams = true;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "nobody listens");
+    tally_add(&r->tally.connections.proven, 1);
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "connections refused");
+    r->connections_deaf = r->connections_live;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(r->diagnosis.lines[r->diagnosis.n_lines - 1].limit, "nobody listens");
 }
 
 static void the_ports_that_refused_are_named(void **state)
@@ -44,6 +68,12 @@ static void the_ports_that_refused_are_named(void **state)
     client_diagnose(r, &m->plan, true);
     assert_non_null(strstr(line->evidence, "nothing listens on 0.0.0.0:4243 and 1 other port"));
     assert_non_null(strstr(line->remedy, "--class"));
+    r->class_live[1] = 1; /* to one of both */
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "nobody listens");
+    r->class_live[2] = 1;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "connections refused");
 }
 
 /* Those of this run are no reason why it had too few, nor are those that are gone. */
@@ -316,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
+        TEST(somebody_listens_if_connections_live_and_answer),
         TEST(the_ports_that_refused_are_named),
         TEST(tuples_that_earlier_runs_left_are_named),
         TEST(a_port_that_never_answered_is_named),

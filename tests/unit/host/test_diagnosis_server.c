@@ -129,6 +129,22 @@ static void server_that_refuses_and_server_that_ends_differ(void **state)
                "backend that is down: see the server's log");
 }
 
+static void server_that_refuses_some_listens(void **state)
+{
+    (void)state;
+    in.target_serves = true;
+    diagnose(PHASE_CONNECT, REASON_REFUSED, 2);
+    assert_one("connections refused", 2,
+               "2 of 102 connections refused, but others to 192.0.2.1:4242 are live",
+               "did not listen for a time, or a firewall");
+    tally_add(&tally.connections.ended[PHASE_CONNECT][REASON_SELF], 1);
+    diagnosis_make(&d, &in);
+    assert_one(
+        "connections refused", 3,
+        "2 connections refused, 1 connected to itself, but others to 192.0.2.1:4242 are live",
+        "did not listen for a time, or a firewall");
+}
+
 static void over_udp_a_refusal_is_an_icmp_message(void **state)
 {
     (void)state;
@@ -149,6 +165,7 @@ int main(void)
         TEST(connections_that_a_limit_turned_away_were_not_idle),
         TEST(those_before_an_answer_are_told_from_the_others),
         TEST(server_that_refuses_and_server_that_ends_differ),
+        TEST(server_that_refuses_some_listens),
         TEST(over_udp_a_refusal_is_an_icmp_message),
     };
 
