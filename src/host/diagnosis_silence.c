@@ -77,7 +77,10 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
         return "check that the port uses TLS, otherwise omit --tls; or the server hangs, or it is "
                "a proxy whose backend is down";
     if (in->over_udp)
-        return "the server hangs, or a firewall drops the datagrams";
+        return diagnosis_line_count(in, REASON_REFUSED) > 0
+                   ? "nothing listens there, as some were told; hosts limit how many ICMP messages "
+                     "they send"
+                   : "the server hangs, or a firewall drops the datagrams";
     if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
         return "the server does not accept connections: it hangs or is stopped";
     if (in->listens)

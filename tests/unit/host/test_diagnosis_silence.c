@@ -259,6 +259,12 @@ static void over_udp_there_is_no_queue(void **state)
     assert_one("lost datagrams", 4, "no answer", "--prove yes");
     nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
     assert_one("nobody answers", 100, "(dns over UDP): 100 silent", "a firewall drops");
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_REFUSED], 6);
+    diagnosis_make(&d, &in);
+    assert_int_equal(d.n_lines, 2);
+    assert_string_equal(d.lines[0].limit, "nobody answers");
+    assert_non_null(strstr(d.lines[0].remedy, "limit how many ICMP messages they send"));
+    assert_string_equal(d.lines[1].limit, "nobody listens");
 }
 
 int main(void)
