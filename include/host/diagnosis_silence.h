@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * diagnosis_silence: the part of a diagnosis that concerns a server that does not answer: nobody
- * ever did, new connections were not accepted, or connections got no more answers.  Pure. */
+ * ever did, new connections were not accepted or not secured, or connections got no more answers.
+ * Pure. */
 #ifndef TCPSCALER_HOST_DIAGNOSIS_SILENCE_H
 #define TCPSCALER_HOST_DIAGNOSIS_SILENCE_H
 
@@ -17,6 +18,7 @@ uint64_t diagnosis_silence_closed(const struct diagnosis_input *in);
 
 /* Each adds at most one line; only the first does if nobody ever answered. */
 void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_input *in);
+void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_deaf(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_given_up(struct diagnosis *d, const struct diagnosis_input *in);

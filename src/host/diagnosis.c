@@ -262,6 +262,7 @@ static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *
     judge_memory,
     judge_stalled,
     diagnosis_silence_unanswered,
+    diagnosis_silence_handshakes,
     diagnosis_silence_half_open,
     diagnosis_server_refused,
     diagnosis_server_ended,

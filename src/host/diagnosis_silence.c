@@ -119,6 +119,21 @@ void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_in
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
 }
 
+void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_input *in)
+{
+    const uint64_t n = tally_get(&in->tally->connections.ended[PHASE_TLS][REASON_TIMEOUT]);
+    struct diagnosis_line *line;
+
+    if (n == 0 || diagnosis_silence_never_answered(in))
+        return;
+    line = diagnosis_line_add(d, "the server's TLS handshakes", n);
+    diagnosis_line_say(line->evidence, "connected, but the TLS handshake took longer than "
+                                       "--connect-timeout");
+    diagnosis_line_say(line->remedy, "the server is too slow for this many handshakes at a time "
+                                     "(lower --connect-window or --connect-rate), hangs, or did "
+                                     "not accept the connections");
+}
+
 /* UDP sockets whose first query got no answer. */
 static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
 {

@@ -241,6 +241,18 @@ static void deaf_udp_sockets_acknowledge_nothing(void **state)
                "the server hangs, or the network path is broken");
 }
 
+/* If none was ever answered, nobody speaks TLS there. */
+static void handshakes_that_take_too_long_are_named(void **state)
+{
+    (void)state;
+    in.over_tls = true;
+    diagnose(PHASE_TLS, REASON_TIMEOUT, 55);
+    assert_one("the server's TLS handshakes", 55, "longer than --connect-timeout",
+               "lower --connect-window");
+    nobody_answers(PHASE_TLS, REASON_TIMEOUT);
+    assert_one("nobody answers", 100, "100 silent", "uses TLS");
+}
+
 static void half_open_ones_point_to_the_accept_queue(void **state)
 {
     (void)state;
@@ -281,6 +293,7 @@ int main(void)
         TEST(connections_that_are_given_up_are_named),
         TEST(acknowledgements_of_deaf_connections_tell_the_network_from_the_server),
         TEST(deaf_udp_sockets_acknowledge_nothing),
+        TEST(handshakes_that_take_too_long_are_named),
         TEST(half_open_ones_point_to_the_accept_queue),
         TEST(over_udp_there_is_no_queue),
     };
