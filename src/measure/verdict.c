@@ -240,6 +240,9 @@ static void print_figure(char *text, size_t n_bytes, const struct verdict_input 
 
 static const char *meaning_here(const struct verdict_input *in, enum verdict_reason reason)
 {
+    if (reason == VERDICT_PUSH_LOST && in->messages_missing == 0 && in->unfinished > 0)
+        return "the server was late or hung, the path to it broke, or the listener was too slow: "
+               "use more threads";
     if (reason != VERDICT_NOTHING_MEASURED)
         return verdict_meaning(reason);
     if (in->interrupted)
