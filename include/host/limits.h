@@ -31,8 +31,9 @@ struct host_limits {
     uint64_t cgroup_limit_bytes;     /* that limit, ... */
     bool cgroup_is_v2;
     char cgroup_limit[CGROUP_PATH_BYTES]; /* ... and its path */
-    uint64_t address_space_bytes;         /* RLIMIT_AS, less what is mapped; unknown: unlimited */
-    uint64_t thread_stack_bytes;          /* RLIMIT_STACK; unknown: unlimited */
+    uint64_t address_space_bytes; /* what RLIMIT_AS or RLIMIT_DATA leaves; unknown: unlimited */
+    bool data_is_limit;           /* RLIMIT_DATA leaves less: private memory, nearly all of it */
+    uint64_t thread_stack_bytes;  /* RLIMIT_STACK; unknown: unlimited */
     uint64_t page_bytes;
     uint64_t tcp_pages_max, tcp_pages_used; /* net.ipv4.tcp_mem[2]; /proc/net/sockstat */
     /* TCP */

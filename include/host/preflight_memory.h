@@ -17,8 +17,8 @@
 void preflight_memory_check(struct preflight *p, const struct host_limits *host,
                             const struct memory_ends *ends, enum memory_watch_reserve part);
 
-/* Adds a line if RLIMIT_AS limits it.  `own`: this program only.  Its helper threads take little
- * more than their stacks. */
+/* Adds a line if RLIMIT_AS or RLIMIT_DATA limits it.  `own`: this program only.  Its helper threads
+ * take little more than their stacks. */
 void preflight_memory_check_address_space(struct preflight *p, const struct host_limits *host,
                                           const struct memory_ends *own, uint32_t n_helper_threads);
 

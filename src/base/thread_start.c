@@ -24,8 +24,8 @@ const char *thread_start_hint(int error)
 {
     switch (error) {
     case EAGAIN:
-        return " (see ulimit -u, the cgroup's pids.max, kernel.threads-max, ulimit -v "
-               "and -d)";
+        return " (see ulimit -u, the cgroup's pids.max, kernel.threads-max, kernel.pid_max, "
+               "ulimit -v and -d)";
     case ENOMEM:
         return " (see ulimit -v and -d)";
     case EMFILE:

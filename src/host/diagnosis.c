@@ -149,12 +149,16 @@ static const char *available_memory(char *text, const struct diagnosis_input *in
 static void blame_address_space(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     char left[UNITS_TEXT_BYTES], available[UNITS_TEXT_BYTES];
-    struct diagnosis_line *line = diagnosis_line_add(d, "ulimit -v", n);
+    const bool is_data = in->host->data_is_limit;
+    struct diagnosis_line *line =
+        is_data ? diagnosis_line_add(d, "ulimit -d", n) : diagnosis_line_add(d, "ulimit -v", n);
 
-    diagnosis_line_say(
-        line->evidence, "the client had %s of address space left (RLIMIT_AS); memory available: %s",
-        units_format_bytes(left, in->host->address_space_bytes), available_memory(available, in));
-    diagnosis_line_say(line->remedy, "ulimit -v unlimited, or as many KiB as the client needs");
+    diagnosis_line_say(line->evidence, "the client had %s of %s left (%s); memory available: %s",
+                       units_format_bytes(left, in->host->address_space_bytes),
+                       is_data ? "private memory" : "address space",
+                       is_data ? "RLIMIT_DATA" : "RLIMIT_AS", available_memory(available, in));
+    diagnosis_line_say(line->remedy, "%s unlimited, or as many KiB as the client needs",
+                       is_data ? "ulimit -d" : "ulimit -v");
 }
 
 /* tcp_mem is unknown in a network namespace, although the host's applies. */

@@ -182,17 +182,30 @@ static void read_threads(struct host_limits *host)
     memcpy(host->cgroup_threads_limit, pids.path, sizeof host->cgroup_threads_limit);
 }
 
-static uint64_t read_address_space(void)
+static uint64_t less_mapped(const struct rlimit *of, const char *mapped)
 {
-    const uint64_t mapped_kib = proc_number("/proc/self/status", "VmSize:", 0);
-    struct rlimit address_space = unlimited;
-    uint64_t limit;
+    const uint64_t limit = soft_limit(of), kib = proc_number("/proc/self/status", mapped, 0);
 
-    (void)getrlimit(RLIMIT_AS, &address_space);
-    limit = soft_limit(&address_space);
-    if (limit == HOST_LIMITS_UNKNOWN || mapped_kib == HOST_LIMITS_UNKNOWN)
+    if (limit == HOST_LIMITS_UNKNOWN || kib == HOST_LIMITS_UNKNOWN)
         return limit;
-    return limit > mapped_kib * 1024 ? limit - mapped_kib * 1024 : 0;
+    return limit > kib * 1024 ? limit - kib * 1024 : 0;
+}
+
+/* Since Linux 4.7, RLIMIT_DATA limits all private writable mappings, thread stacks included
+ * (may_expand_vm()).  They are all that the programs map once they run: VmData and VmSize grow by
+ * the same. */
+static void read_address_space(struct host_limits *host)
+{
+    struct rlimit all = unlimited, data = unlimited;
+    uint64_t data_bytes;
+
+    (void)getrlimit(RLIMIT_AS, &all);
+    (void)getrlimit(RLIMIT_DATA, &data);
+    host->address_space_bytes = less_mapped(&all, "VmSize:");
+    data_bytes = less_mapped(&data, "VmData:");
+    host->data_is_limit = data_bytes < host->address_space_bytes;
+    if (host->data_is_limit)
+        host->address_space_bytes = data_bytes;
 }
 
 static void read_memory(struct host_limits *host)
@@ -203,7 +216,7 @@ static void read_memory(struct host_limits *host)
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     read_machine(host);
     read_cgroup(host);
-    host->address_space_bytes = read_address_space();
+    read_address_space(host);
     host->thread_stack_bytes = soft_limit(&stack);
     host->tcp_pages_max = read_sysctl("net/ipv4/tcp_mem", 2);
     host->tcp_pages_used = proc_number_named("/proc/net/sockstat", "TCP:", " mem ");

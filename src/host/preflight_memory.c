@@ -145,14 +145,15 @@ void preflight_memory_check(struct preflight *p, const struct host_limits *host,
 void preflight_memory_check_address_space(struct preflight *p, const struct host_limits *host,
                                           const struct memory_ends *own, uint32_t n_helper_threads)
 {
-    const struct account a = {MEMORY_OF_PROCESS,
-                              own->client_threads + own->server_threads > 1
-                                  ? "raise ulimit -v, or use fewer --threads"
-                                  : "raise ulimit -v",
-                              "what ulimit -v leaves: memory may run out"};
+    const char limit = host->data_is_limit ? 'd' : 'v';
+    char raise[PREFLIGHT_TEXT_BYTES], if_close[PREFLIGHT_TEXT_BYTES];
+    const struct account a = {MEMORY_OF_PROCESS, raise, if_close};
 
     if (host->address_space_bytes == UNKNOWN)
         return;
+    snprintf(raise, sizeof raise, "raise ulimit -%c%s", limit,
+             own->client_threads + own->server_threads > 1 ? ", or use fewer --threads" : "");
+    snprintf(if_close, sizeof if_close, "what ulimit -%c leaves: memory may run out", limit);
     judge_room(preflight_line_add(p, "address space (bytes available)", host->address_space_bytes,
                                   address_space_needed(host, own, n_helper_threads)),
                host, own, &a);

@@ -273,7 +273,7 @@ int server_plan_limit_sources(struct server_plan *plan, const struct server_opts
     plan->config.source_limit = source_limit_new(opts->max_per_source, (uint32_t)n, secret);
     if (plan->config.source_limit == NULL)
         return log_error("--max-connections-per-source: out of memory for the sources of %s "
-                         "connections: use a smaller --max-connections, or raise ulimit -v",
+                         "connections: use a smaller --max-connections, or raise ulimit -v or -d",
                          units_format_count(text, n));
     return 0;
 }

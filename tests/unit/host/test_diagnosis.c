@@ -143,6 +143,10 @@ static void address_space_that_is_used_up_is_named(void **state)
     assert_one("ulimit -v", 11992,
                "100 KiB of address space left (RLIMIT_AS); memory available: 20.0 GiB",
                "ulimit -v");
+    host.data_is_limit = true;
+    diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
+    assert_one("ulimit -d", 11992, "100 KiB of private memory left (RLIMIT_DATA); memory",
+               "ulimit -d unlimited");
     host.address_space_bytes = 30ull << 30; /* more than there is memory */
     diagnose(PHASE_RECEIVE, REASON_MEMORY, 11992);
     assert_one("memory", 11992, "memory available: 20.0 GiB; pages used by TCP: 180",

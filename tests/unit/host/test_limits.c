@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_limits: the limits of a user to whom the program will switch. */
+ * test_limits: the limits of a user to whom the program will switch, and those on its memory. */
 #include "host/limits.h"
 #include "host/proc_number.h"
 
@@ -42,10 +42,48 @@ static void threads_of_another_user_are_limited_even_for_root(void **state)
     assert_true(host.user_threads >= 1);
 }
 
+/* Leaves this many bytes more than what is mapped already, a sanitizer's shadow included. */
+static void leave(int resource, const char *mapped, uint64_t n_bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(resource, &limit), 0);
+    limit.rlim_cur = proc_number("/proc/self/status", mapped, 0) * 1024 + n_bytes;
+    assert_int_equal(setrlimit(resource, &limit), 0);
+}
+
+static void raise_again(int resource)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(resource, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    assert_int_equal(setrlimit(resource, &limit), 0);
+}
+
+static void what_the_smaller_limit_on_memory_leaves_counts(void **state)
+{
+    const uint64_t mib = 1 << 20;
+    struct host_limits host;
+
+    (void)state;
+    leave(RLIMIT_DATA, "VmData:", 1000 * mib);
+    host_limits_read(&host);
+    assert_true(host.data_is_limit);
+    assert_in_range(host.address_space_bytes, 900 * mib, 1000 * mib);
+    leave(RLIMIT_AS, "VmSize:", 500 * mib);
+    host_limits_read(&host);
+    assert_false(host.data_is_limit);
+    assert_in_range(host.address_space_bytes, 400 * mib, 500 * mib);
+    raise_again(RLIMIT_DATA);
+    raise_again(RLIMIT_AS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_of_another_user_are_limited_even_for_root),
+        cmocka_unit_test(what_the_smaller_limit_on_memory_leaves_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,7 +171,8 @@ static void what_is_not_known_does_not_stop(void **state)
 
     (void)state;
     memset(&host, 0xff, sizeof host);
-    host.cgroup_is_v2 = host.is_exempt_from_file_max = false; /* a flag has no such value */
+    /* a flag has no such value */
+    host.cgroup_is_v2 = host.is_exempt_from_file_max = host.data_is_limit = false;
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
     preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false, false});

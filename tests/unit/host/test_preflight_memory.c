@@ -60,6 +60,12 @@ static void address_space_has_to_hold_own_stacks_and_connections(void **state)
     preflight_client(&p, &host, &ask_10000);
     assert_only(&p, "address space (bytes available)", PREFLIGHT_WARN,
                 "80 % of what ulimit -v leaves: memory may run out");
+    host.data_is_limit = true;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_WARN, "what ulimit -d leaves");
+    host.address_space_bytes = own - 1;
+    preflight_client(&p, &host, &ask_10000);
+    assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP, "or raise ulimit -d");
     host.address_space_bytes = own * 10 / 8 + 100;
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
