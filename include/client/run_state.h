@@ -37,7 +37,10 @@ struct client_run_settings {
     bool stats_in_place;                    /* one line on stderr, updated every second */
     double rate_qps;                        /* requested, for the progress line */
     FILE *connections;                      /* connection rows at the end; NULL: none */
-    struct output *interval_log;            /* with its header written; NULL: none */
+    struct output *interval_log;            /* begin() writes its header; NULL: none */
+    /* Begins the outputs once all threads have started.  Returns 0, or -1 after a line on stderr.
+     * NULL: there are none. */
+    int (*begin)(void *arg);
     void (*reopen)(void *arg); /* on SIGHUP: reopens files that are written during the run */
     void (*look)(void *arg);   /* every second: looks whether they can be written */
     void *arg;

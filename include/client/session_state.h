@@ -28,6 +28,7 @@ struct client_session {
     struct server_cost cost;
     struct client_page page;
     bool was_stopped; /* by a signal, before the run had ended */
+    bool was_refused; /* the outputs could not begin, after a line on stderr */
 };
 
 #define CLIENT_SESSION_INIT                                                                        \

@@ -21,6 +21,9 @@ struct client_workers {
 /* Starts config->n_workers workers.  Returns 0; or -1 with errno, with none left running. */
 int client_workers_start(struct client_workers *workers, const struct client_config *config);
 
+/* Ends workers that have opened nothing. */
+void client_workers_cancel(struct client_workers *workers);
+
 /* Waits until all have ended, after CLIENT_CLOSE. */
 void client_workers_join(struct client_workers *workers);
 

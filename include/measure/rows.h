@@ -38,8 +38,11 @@ struct rows_options {
     const atomic_bool *hurry; /* NULL, or a flag that shortens the patience to ROWS_HURRY_NS */
 };
 
-/* Writes the header and starts the writer thread.  Returns NULL with errno on failure. */
+/* Starts the writer thread.  Returns NULL with errno on failure. */
 struct rows *rows_open(const struct rows_options *options);
+
+/* Writes the header, and from then on rows: before it, nothing is written. */
+void rows_start(struct rows *s);
 
 /* Before the first row: the schedule begins at begin_ns, from which one_in counts the time due. */
 void rows_begin(struct rows *s, uint64_t begin_ns);
@@ -70,8 +73,8 @@ struct rows_result {
 /* Why rows are missing; NULL: none is. */
 const char *rows_failure(const struct rows_result *result);
 
-/* After the last push: writes what the rings hold, ends the thread, frees all but the descriptor.
- */
+/* After the last push: writes what the rings hold, unless it was not started, ends the thread,
+ * frees all but the descriptor. */
 void rows_close(struct rows *s, struct rows_result *result);
 
 #endif

@@ -243,9 +243,17 @@ static void watch_server(struct client_run_state *r)
                   thread_start_hint(errno));
 }
 
+static int begin_outputs(struct client_run_state *r)
+{
+    if (r->settings->begin == NULL || r->settings->begin(r->settings->arg) == 0)
+        return 0;
+    client_workers_cancel(&r->workers);
+    return -1;
+}
+
 static int lead(struct client_run_state *r)
 {
-    if (client_workers_start(&r->workers, r->config) != 0)
+    if (client_workers_start(&r->workers, r->config) != 0 || begin_outputs(r) != 0)
         return -1;
     watch_server(r);
     /* not earlier: the first workers would take CPU time from those still being created */

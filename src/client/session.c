@@ -106,6 +106,21 @@ static void reopen_outputs(void *arg)
     client_outputs_reopen(&s->outputs, s->plan.config.rows);
 }
 
+/* A run that cannot start leaves the files of an earlier one as they are. */
+static int begin_outputs(void *arg)
+{
+    struct client_session *s = arg;
+
+    s->was_refused =
+        client_outputs_begin(&s->outputs) != 0 ||
+        (s->outputs.hlog.stream != NULL && client_outputs_begin_hlog(&s->outputs) != 0);
+    if (s->was_refused)
+        return -1;
+    if (s->plan.config.rows != NULL)
+        rows_start(s->plan.config.rows);
+    return 0;
+}
+
 static void look_at_outputs(void *arg)
 {
     struct client_session *s = arg;
@@ -215,12 +230,6 @@ static int run_stamped(struct client_session *s, const struct client_run_setting
     return failed;
 }
 
-/* Of logs, if there is no run: files that are new and empty are removed later. */
-static void take_back_heads(struct client_session *s)
-{
-    (void)client_outputs_begin(&s->outputs);
-}
-
 static int run(struct client_session *s, struct client_sweep *sweep, struct client_result *result)
 {
     const struct report_about about = client_session_about(s, s->plan.rate_qps);
@@ -238,6 +247,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         .rate_qps = s->plan.rate_qps,
         .connections = s->outputs.connections.stream,
         .interval_log = s->outputs.hlog.stream != NULL ? &s->outputs.hlog : NULL,
+        .begin = begin_outputs,
         .reopen = reopen_outputs,
         .look = look_at_outputs,
         .arg = s,
@@ -251,25 +261,17 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
     };
     int failed, error;
 
-    if (check_start(&s->opts, &gate) != 0 || client_outputs_begin(&s->outputs) != 0)
+    if (check_start(&s->opts, &gate) != 0 || open_rows(s) != 0)
         return -1;
-    if (s->outputs.hlog.stream != NULL && client_outputs_begin_hlog(&s->outputs) != 0)
-        return -1;
-    if (open_rows(s) != 0) {
-        take_back_heads(s);
-        return -1;
-    }
     failed = run_stamped(s, &settings, result);
     error = errno;
     messages_set_patience(MESSAGES_BRIEFLY);
-    if (failed)
+    if (failed && !s->was_refused)
         log_error("cannot start: %s%s", strerror(error), thread_start_hint(error));
     if (s->plan.config.rows != NULL) {
         rows_close(s->plan.config.rows, &result->rows);
         result->has_rows = true;
     }
-    if (failed)
-        take_back_heads(s);
     s->was_stopped = shutdown_was_requested();
     result->interrupted |= s->was_stopped;
     return failed;

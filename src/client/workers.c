@@ -22,12 +22,17 @@ int client_workers_start(struct client_workers *workers, const struct client_con
     for (; workers->n < config->n_workers; workers->n++)
         if (client_worker_start(&workers->all[workers->n], config, workers->n) != 0) {
             error = errno;
-            client_workers_post(workers, CLIENT_CLOSE, 0);
-            client_workers_join(workers);
+            client_workers_cancel(workers);
             errno = error;
             return -1;
         }
     return 0;
+}
+
+void client_workers_cancel(struct client_workers *workers)
+{
+    client_workers_post(workers, CLIENT_CLOSE, 0);
+    client_workers_join(workers);
 }
 
 void client_workers_join(struct client_workers *workers)

@@ -39,7 +39,8 @@ struct rows {
     _Atomic bool may_wait;
     size_t most_per_write;
     pthread_t thread;
-    _Atomic bool ending; /* no more rows will follow */
+    _Atomic bool may_write; /* rows_start() */
+    _Atomic bool ending;    /* no more rows will follow */
     /* The output has failed if the two are equal: a failure from before rows_resume() that is noted
      * after it stops nothing. */
     _Atomic uint32_t n_starts;  /* 1, and one for each rows_resume() */
@@ -192,7 +193,7 @@ static void *write_rows(void *arg)
     while (any || !ending) {
         ending = atomic_load_explicit(&s->ending, memory_order_acquire);
         any = drain_all(s);
-        if (s->n_bytes > 0)
+        if (s->n_bytes > 0 && atomic_load_explicit(&s->may_write, memory_order_acquire))
             flush(s);
         if (!any && !ending)
             nanosleep(&rest, NULL);
@@ -256,6 +257,11 @@ struct rows *rows_open(const struct rows_options *options)
     release(s);
     errno = error;
     return NULL;
+}
+
+void rows_start(struct rows *s)
+{
+    atomic_store_explicit(&s->may_write, true, memory_order_release);
 }
 
 void rows_begin(struct rows *s, uint64_t begin_ns)

@@ -51,16 +51,14 @@ static int open_outputs(struct server *s)
                : output_open_log(&s->connections, "connections-out", s->opts.connections_out);
 }
 
-/* Once nothing is left that could refuse to start. */
+/* Once nothing is left that could refuse to start: files of an earlier run stay as they are until
+ * then. */
 static int begin_outputs(struct server *s)
 {
     if (output_begin(&s->json) != 0 || output_begin(&s->connections) != 0)
         return -1;
-    if (s->connections.stream == NULL)
-        return 0;
-    if (server_listing_begin(&s->connections) != 0)
+    if (s->connections.stream != NULL && server_listing_begin(&s->connections) != 0)
         return log_error("out of memory");
-    s->plan.config.listing = &s->listing;
     return 0;
 }
 
@@ -156,7 +154,7 @@ static int begin(struct server *s)
         return -1;
     if (shutdown_catch() != 0)
         return log_error("cannot handle signals: %s", strerror(errno));
-    return open_outputs(s) != 0 || open_control(s) != 0 ? -1 : begin_outputs(s);
+    return open_outputs(s) != 0 || open_control(s) != 0 ? -1 : 0;
 }
 
 static void watch_memory(struct server *s)
@@ -283,9 +281,12 @@ static int serve(struct server *s)
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
     watch_memory(s);
-    if (server_watch_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0) {
+    if (s->connections.stream != NULL)
+        s->plan.config.listing = &s->listing;
+    if (server_watch_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0 ||
+        begin_outputs(s) != 0) {
+        server_control_end(&s->control);
         server_workers_stop(&s->workers);
-        (void)output_begin(&s->connections); /* takes back its head */
         return SERVER_EXIT_USAGE;
     }
     announce(s);

@@ -162,24 +162,35 @@ def test_plan_counts_the_rows_that_fill_the_rings():
         check_equal(counted - without, n_bytes, f"bytes of rows: {load}")
 
 
-@plain_build_only
-def test_client_that_cannot_start_names_the_limits():
+def files_of_a_program_that_cannot_start(argv, options, old):
+    """Runs it with an output for each option, in which `old`, if any, is from an earlier run.  Returns what it prints,
+    and the content of the files."""
     with tempfile.TemporaryDirectory(prefix="tcpscaler-test-") as d:
-        r = run_command([*limited_to(60000), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "--hlog", f"{d}/hlog",
-                         "--json", f"{d}/json", "127.0.0.1"])
-        left = os.listdir(d)
-    check_equal(r.returncode, 2, f"exit code: {r.stderr}")
-    check(re.search(r"cannot start: .* \(see .*ulimit -v and -d\)$", r.stderr, re.M), r.stderr)
-    check_equal(left, [], "files without a run")
+        for option in options if old else ():
+            write_text(f"{d}/{option}", old)
+        r = run_command([*argv, *(word for option in options for word in (f"--{option}", f"{d}/{option}"))])
+        check_equal(r.returncode, 2, f"exit code: {r.stderr}")
+        return r.stderr, {name: read_text(f"{d}/{name}") for name in os.listdir(d)}
 
 
 @plain_build_only
-def test_server_that_cannot_start_leaves_no_file():
-    with tempfile.TemporaryDirectory(prefix="tcpscaler-test-") as d:
-        r = run_command([*limited_to(60000), TCPSERVER, "--threads", "64", "--force", "--connections-out", f"{d}/list", "0"])
-        left = os.listdir(d)
-    check_equal(r.returncode, 2, f"exit code: {r.stderr}")
-    check_equal(left, [], f"files: {r.stderr}")
+def test_client_that_cannot_start_names_the_limits_and_keeps_old_files():
+    """Rows do not fit into 60 MB, or with them the threads do not into 140."""
+    for kib, options, why in ((60000, ("hlog", "json"), "cannot start"), (60000, ("hlog", "output"), "raw output"),
+                              (140000, ("hlog", "json", "output", "connections-out"), "cannot start")):
+        argv = [*limited_to(kib), TCPCLIENT, "-c", "64", "--threads", "4", "--force", "127.0.0.1"]
+        for old in ("of yesterday", None):
+            said, files = files_of_a_program_that_cannot_start(argv, options, old)
+            check(re.search(rf"{why}: .* \(see .*ulimit -v and -d\)$", said, re.M), said)
+            check_equal(files, {option: old for option in options} if old else {}, "files without a run")
+
+
+@plain_build_only
+def test_server_that_cannot_start_leaves_the_files_as_they_are():
+    for old in ("of yesterday", None):
+        argv = [*limited_to(60000), TCPSERVER, "--threads", "64", "--force", "0"]
+        said, files = files_of_a_program_that_cannot_start(argv, ["connections-out"], old)
+        check_equal(files, {"connections-out": old} if old else {}, f"files: {said}")
 
 
 @plain_build_only

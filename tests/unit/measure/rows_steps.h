@@ -49,8 +49,11 @@ static inline struct rows *open_rows(int fd, uint32_t n_rings, uint32_t ring_row
                                          .realtime_offset_ns = OFFSET_NS,
                                          .when_full = when_full,
                                          .one_in = one_in};
+    struct rows *s = rows_open(&options);
 
-    return rows_open(&options);
+    if (s != NULL)
+        rows_start(s);
+    return s;
 }
 
 static inline void push_rows(struct rows *s, uint32_t ring, uint32_t first, uint32_t end)

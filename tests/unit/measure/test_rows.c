@@ -52,6 +52,24 @@ static void a_file_gets_the_header_and_all_rows(void **state)
     }
 }
 
+static void nothing_is_written_before_the_start(void **state)
+{
+    FILE *file = tmpfile();
+    struct rows_options options = {.n_rings = 1, .ring_rows = 1024, .one_in = 1};
+    struct rows_result result;
+    struct rows *s;
+
+    (void)state;
+    assert_non_null(file);
+    options.fd = fileno(file);
+    s = rows_open(&options);
+    assert_non_null(s);
+    rows_close(s, &result);
+    assert_int_equal(result.error, 0);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_END), 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 struct producer {
     struct rows *rows;
     uint32_t ring;
@@ -226,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_gets_the_header_and_all_rows),
+        cmocka_unit_test(nothing_is_written_before_the_start),
         cmocka_unit_test(workers_push_at_the_same_time_as_the_writer_takes),
         cmocka_unit_test(a_slow_reader_gets_the_rows_of_all_rings_in_turn),
         cmocka_unit_test(a_sample_has_both_rows_of_a_query_or_none),

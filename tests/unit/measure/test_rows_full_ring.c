@@ -164,6 +164,7 @@ static void a_hurry_ends_the_patience_with_a_reader(void **state)
     options.fd = ends[1];
     s = rows_open(&options);
     assert_non_null(s);
+    rows_start(s);
     push_rows(s, 0, 0, 1000);
     rows_close(s, &result);
     assert_true(result.out_of_patience);
