@@ -24,6 +24,7 @@ struct client_sources {
                                   * HOST_LIMITS_UNKNOWN without --source */
     char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_source unusable;               /* why */
+    bool has_route;                          /* to the target, from the first of --source */
     uint64_t n_tuples;                       /* available; HOST_LIMITS_UNKNOWN */
     uint64_t n_in_use;         /* of these, by other sockets towards the target; 0 if unknown */
     uint64_t n_time_wait;      /* in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
@@ -37,8 +38,8 @@ int client_sources_read(struct client_sources *s, struct client_config *config,
 
 /* Requires config->target; `target` is its name.  Excludes its port where a source has its address,
  * counts tuples, and those in use and in TIME_WAIT, looks for addresses that no connection can have
- * and, if the kernel selects, creates the fallback plan, which is empty if the system does not say
- * enough. Returns 0, or -1 after one line on stderr. */
+ * and for a route and, if the kernel selects, creates the fallback plan, which is empty if the
+ * system does not say enough. Returns 0, or -1 after one line on stderr. */
 int client_sources_fit_target(struct client_sources *s, struct client_config *config,
                               const char *target, const struct host_limits *host);
 

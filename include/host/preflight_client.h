@@ -17,7 +17,9 @@ struct preflight_client {
     uint64_t n_usable_addresses;  /* --source addresses before the first that cannot be used;
                                    * HOST_LIMITS_UNKNOWN: the kernel chooses */
     const char *unusable_address; /* that one, if there is one */
-    bool unusable_is_loopback;    /* and the target is not here; otherwise it is foreign */
+    bool unusable_is_loopback;    /* and the target is not here; ... */
+    bool unusable_is_of_none; /* the wildcard, multicast or broadcast; otherwise it is foreign */
+    bool lacks_route;         /* to the server */
     bool explicit_ports;
     uint32_t n_excluded_ports; /* of each address that --source would add, if the kernel chooses */
     uint16_t lowest_port;      /* explicit ports only */

@@ -42,11 +42,16 @@ enum sock_source {
     SOCK_SOURCE_USABLE,   /* also if that is unknown */
     SOCK_SOURCE_FOREIGN,  /* not an address of this host */
     SOCK_SOURCE_LOOPBACK, /* of loopback, from which the kernel does not reach the target */
+    SOCK_SOURCE_OF_NONE,  /* the wildcard, multicast or broadcast: the kernel uses another one */
 };
 
 /* Sends nothing. */
 enum sock_source sock_test_source(const struct srcplan_address *source,
                                   const struct sock_address *target);
+
+/* Returns whether this host has a route to the target from the source, whose port does not matter;
+ * also true if that is unknown.  Sends nothing. */
+bool sock_has_route(const struct sock_address *target, const struct srcplan_tuple *source);
 
 /* Gets the source address, with port 0, that the kernel would use for the target.  Sends nothing.
  */

@@ -161,6 +161,15 @@ static void count_usable_addresses(struct client_sources *s, const struct client
     }
 }
 
+static bool has_route(const struct client_config *c)
+{
+    struct srcplan_tuple first = {.address.family = AF_UNSPEC};
+
+    if (c->plan.n_addresses > 0)
+        srcplan_at(&c->plan, 0, &first);
+    return sock_has_route(&c->target, &first);
+}
+
 /* Adds the ports that the kernel would select from. */
 static int add_kernels_tuples(struct srcplan *p, const struct srcplan_address *route,
                               const struct host_limits *host)
@@ -282,6 +291,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     }
     plan_fallback(c, host);
     count_usable_addresses(s, c);
+    s->has_route = has_route(c);
     s->n_tuples = tuples_available(c, host);
     count_taken(s, c, host);
     return 0;

@@ -103,11 +103,27 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "%s, of loopback, reaches only this host: correct --source",
                            ask->unusable_address);
+    else if (line != NULL && ask->unusable_is_of_none)
+        preflight_line_fix(
+            line, PREFLIGHT_STOP,
+            "%s, a wildcard, multicast or broadcast address, cannot be the source of "
+            "a connection: correct --source",
+            ask->unusable_address);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "%s is not an address of this host: add it (" SETUP_SOURCES
                            "), or correct --source",
                            ask->unusable_address);
+}
+
+/* A route may be added while the run waits. */
+static void check_route(struct preflight *p, const struct preflight_client *ask)
+{
+    if (ask->lacks_route)
+        preflight_line_fix(preflight_line_add(p, "route to the server", 0, 1), PREFLIGHT_WARN,
+                           "connections fail (no route) until this host has one: check 'ip route "
+                           "get ADDRESS'%s",
+                           ask->n_usable_addresses != UNKNOWN ? " with 'from SOURCE'" : "");
 }
 
 /* Tuples in TIME_WAIT towards this target. */
@@ -185,6 +201,7 @@ void preflight_tuples_check(struct preflight *p, const struct host_limits *host,
                             const struct preflight_client *ask)
 {
     check_addresses(p, ask);
+    check_route(p, ask);
     check_tuples(p, host, ask);
     if (!ask->udp) {
         check_time_wait(p, host, ask);

@@ -149,13 +149,38 @@ static int bind_source(int fd, const struct srcplan_tuple *source,
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
+/* bind(2) takes it, but as the source of packets the kernel selects an address of its own. */
+static bool is_of_none(const struct sock_address *a)
+{
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&a->ss)->sin6_addr;
+    const uint32_t in = ntohl(((const struct sockaddr_in *)&a->ss)->sin_addr.s_addr);
+
+    if (a->ss.ss_family == AF_INET6)
+        return IN6_IS_ADDR_UNSPECIFIED(in6) || IN6_IS_ADDR_MULTICAST(in6);
+    return in == INADDR_ANY || in == INADDR_BROADCAST || IN_MULTICAST(in);
+}
+
+/* A broadcast address of a subnet: connect(2) needs SO_BROADCAST for it. */
+static bool is_broadcast(int fd, const struct sock_address *a)
+{
+    struct sock_address to = *a;
+
+    sock_set_port(&to, 1);
+    return a->ss.ss_family == AF_INET &&
+           connect(fd, (const struct sockaddr *)&to.ss, to.length) != 0 && errno == EACCES;
+}
+
 static enum sock_source test_source(int fd, const struct srcplan_tuple *source,
                                     const struct sock_address *target)
 {
     const struct sock_address a = to_bind(source, target);
 
+    if (is_of_none(&a))
+        return SOCK_SOURCE_OF_NONE;
     if (bind_source(fd, source, target) != 0)
         return errno == EADDRNOTAVAIL ? SOCK_SOURCE_FOREIGN : SOCK_SOURCE_USABLE;
+    if (is_broadcast(fd, &a))
+        return SOCK_SOURCE_OF_NONE;
     /* a route that discards packets also fails with EINVAL; net.ipv4.conf.*.route_localnet lets
      * loopback through (Linux, __mkroute_output()) */
     if (sock_is_loopback(&a) &&
@@ -176,6 +201,21 @@ enum sock_source sock_test_source(const struct srcplan_address *source,
     result = test_source(fd, &any_port, target);
     close(fd);
     return result;
+}
+
+bool sock_has_route(const struct sock_address *target, const struct srcplan_tuple *source)
+{
+    const struct srcplan_tuple any_port = {.address = source->address};
+    const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool has = true;
+
+    if (fd < 0)
+        return true;
+    if (bind_source(fd, &any_port, target) == 0 &&
+        connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0)
+        has = errno != ENETUNREACH && errno != EHOSTUNREACH;
+    close(fd);
+    return has;
 }
 
 /* For a fixed port, EADDRNOTAVAIL from bind(2) means that the address is not local. */

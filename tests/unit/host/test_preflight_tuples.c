@@ -147,6 +147,38 @@ static void an_address_of_loopback_does_not_reach_another_host(void **state)
                 "127.0.0.2, of loopback, reaches only this host");
 }
 
+static void an_address_of_no_host_is_no_source(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_usable_addresses = 0;
+    ask.unusable_address = "224.0.0.1";
+    ask.unusable_is_of_none = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "source addresses of this host", PREFLIGHT_STOP,
+                "224.0.0.1, a wildcard, multicast or broadcast address");
+}
+
+static void a_server_without_a_route_is_a_warning(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_false(has_line(&p, "route"));
+    ask.lacks_route = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "route to the server", PREFLIGHT_WARN,
+                "'ip route get ADDRESS' with 'from SOURCE'");
+    ask.n_usable_addresses = HOST_LIMITS_UNKNOWN;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_string_equal(strstr(find(&p, "route to the server")->fix, "check"),
+                        "check 'ip route get ADDRESS'");
+}
+
 static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -321,6 +353,8 @@ int main(void)
         cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(an_address_of_loopback_does_not_reach_another_host),
+        cmocka_unit_test(an_address_of_no_host_is_no_source),
+        cmocka_unit_test(a_server_without_a_route_is_a_warning),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_port_of_the_server_has_the_tuples_of_the_kernel),
         cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),

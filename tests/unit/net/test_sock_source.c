@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * test_sock_source: which addresses a connection can have, and whether there is a route from them.
+ * Sends nothing.  --wrap=connect */
+#include "net/sock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int answer; /* of connect(2) */
+
+/* Called by sock_has_route(). */
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t length);
+int __real_connect(int fd, const struct sockaddr *to, socklen_t length);
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t length)
+{
+    if (answer == 0)
+        return __real_connect(fd, to, length);
+    errno = answer;
+    return -1;
+}
+
+static struct srcplan_address address_of(int family, const char *text)
+{
+    struct srcplan_address a = {.family = family};
+
+    assert_int_equal(inet_pton(family, text, a.bytes), 1);
+    return a;
+}
+
+static struct sock_address target_of(int family, const char *text)
+{
+    const struct srcplan_tuple tuple = {.address = address_of(family, text), .port = 4242};
+    struct sock_address target;
+
+    sock_set_tuple(&target, &tuple);
+    return target;
+}
+
+static enum sock_source test(int family, const char *source)
+{
+    const struct srcplan_address a = address_of(family, source);
+    const struct sock_address target = target_of(family, family == AF_INET ? "127.0.0.1" : "::1");
+
+    return sock_test_source(&a, &target);
+}
+
+static void an_address_of_no_host_cannot_be_a_source(void **state)
+{
+    static const char *const of_none[] = {"0.0.0.0", "224.0.0.1", "239.255.255.255",
+                                          "255.255.255.255", "127.255.255.255"};
+    static const char *const usable[] = {"127.0.0.1", "127.0.0.5", "127.255.255.254"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of_none / sizeof *of_none; i++)
+        if (test(AF_INET, of_none[i]) != SOCK_SOURCE_OF_NONE)
+            fail_msg("%s", of_none[i]);
+    for (size_t i = 0; i < sizeof usable / sizeof *usable; i++)
+        if (test(AF_INET, usable[i]) != SOCK_SOURCE_USABLE)
+            fail_msg("%s", usable[i]);
+}
+
+static void ipv6_has_a_wildcard_and_multicast(void **state)
+{
+    const int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    close(fd);
+    assert_int_equal(test(AF_INET6, "::"), SOCK_SOURCE_OF_NONE);
+    assert_int_equal(test(AF_INET6, "ff02::1"), SOCK_SOURCE_OF_NONE);
+}
+
+/* Other errors do not say that there is none. */
+static void a_route_is_missing_if_the_kernel_says_so(void **state)
+{
+    static const struct {
+        int error;
+        bool has;
+    } cases[] = {{0, true},
+                 {ENETUNREACH, false},
+                 {EHOSTUNREACH, false},
+                 {EADDRNOTAVAIL, true},
+                 {EACCES, true}};
+    const struct srcplan_tuple sources[] = {
+        {.address.family = AF_UNSPEC, .port = 1},
+        {.address = address_of(AF_INET, "127.0.0.5"), .port = 1}};
+    const struct sock_address target = target_of(AF_INET, "127.0.0.1");
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        answer = cases[i / 2].error;
+        if (sock_has_route(&target, &sources[i % 2]) != cases[i / 2].has)
+            fail_msg("errno %d", cases[i / 2].error);
+    }
+    answer = 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_of_no_host_cannot_be_a_source),
+        cmocka_unit_test(ipv6_has_a_wildcard_and_multicast),
+        cmocka_unit_test(a_route_is_missing_if_the_kernel_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
