@@ -81,7 +81,8 @@ int units_parse_duration(const char *text, uint64_t *ns)
 {
     long double value;
 
-    if (parse(text, duration_units, N_UNITS(duration_units), &value) != 0)
+    if (parse(text, duration_units, N_UNITS(duration_units), &value) != 0 ||
+        (value > 0 && value < 0.5L))
         return -1;
     return to_whole(value + 0.5L, ns);
 }
