@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * compare_report: output shared by cmd_compare and cmd_nights.  Metrics are those of run_metrics,
- * in its order. */
+ * compare_report: what cmd_compare and cmd_nights share: a check and the output.  Metrics are those
+ * of run_metrics, in its order. */
 #ifndef TCPSCALER_REPORT_COMPARE_REPORT_H
 #define TCPSCALER_REPORT_COMPARE_REPORT_H
 
@@ -22,6 +22,11 @@ struct compare_report {
 
 /* "same", "worse" or "better". */
 const char *compare_report_finding(enum comparison_finding finding);
+
+/* Whether all VALID runs of two groups have the unit and, unless forced, the settings and the host
+ * of `first`.  If not, sets the reason. */
+bool compare_report_check(struct compare_report *r, const struct recording *first,
+                          const struct run_group *a, const struct run_group *b, bool force);
 
 /* Prints the verdict on stdout, with the reason if it is inconclusive.  Returns whether it is
  * conclusive: findings follow. */

@@ -52,8 +52,8 @@ size_t run_group_n_at_least(const struct run_group *g);
 /* Whether the first VALID run is a capacity search; false if there is none. */
 bool run_group_is_of_searches(const struct run_group *g);
 
-/* Whether all capacities of both groups, which have VALID runs, are in the same unit. */
-bool run_group_have_one_unit(const struct run_group *a, const struct run_group *b);
+/* Whether the capacities of all VALID runs are in the same unit as that of `first`. */
+bool run_group_has_unit(const struct recording *first, const struct run_group *g);
 
 /* Finite, from 0 to below 1e18.  False: the run has no such value.  A percentile among the
  * unanswered is the timeout of queries; there is none if that is unknown, and for connections and

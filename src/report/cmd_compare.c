@@ -126,16 +126,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  opts->min_runs);
         return;
     }
-    if (!opts->force &&
-        (run_group_check(a->valid[0], a) != 0 || run_group_check(a->valid[0], b) != 0)) {
-        snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
+    if (!compare_report_check(&o->report, a->valid[0], a, b, opts->force))
         return;
-    }
-    if (!run_group_have_one_unit(a, b)) {
-        snprintf(o->report.reason, sizeof o->report.reason,
-                 "the capacities are in different units");
-        return;
-    }
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
         log_error("note: %s", text);
     if (compare(o, a, b) != 0)

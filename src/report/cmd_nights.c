@@ -171,16 +171,8 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  o->n_nights, NIGHTS_LEAST);
         return;
     }
-    if (!opts->force && (run_group_check(tonight->valid[0], before) != 0 ||
-                         run_group_check(tonight->valid[0], tonight) != 0)) {
-        snprintf(o->report.reason, sizeof o->report.reason, "the runs are not comparable");
+    if (!compare_report_check(&o->report, tonight->valid[0], before, tonight, opts->force))
         return;
-    }
-    if (!run_group_have_one_unit(tonight, before)) {
-        snprintf(o->report.reason, sizeof o->report.reason,
-                 "the capacities are in different units");
-        return;
-    }
     note_program(before, tonight->valid[0]->result);
     missing = find_missing(before, tonight);
     if (missing != NULL) {

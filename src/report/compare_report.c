@@ -30,6 +30,20 @@ const char *compare_report_finding(enum comparison_finding finding)
     return findings[finding];
 }
 
+bool compare_report_check(struct compare_report *r, const struct recording *first,
+                          const struct run_group *a, const struct run_group *b, bool force)
+{
+    const char *reason = NULL;
+
+    if (!force && (run_group_check(first, a) != 0 || run_group_check(first, b) != 0))
+        reason = "the runs are not comparable";
+    else if (!run_group_has_unit(first, a) || !run_group_has_unit(first, b))
+        reason = "the capacities are in different units";
+    if (reason != NULL)
+        snprintf(r->reason, sizeof r->reason, "%s", reason);
+    return reason == NULL;
+}
+
 void compare_report_value(const struct run_metric *row, double value)
 {
     char text[UNITS_TEXT_BYTES];

@@ -166,8 +166,10 @@ bool run_group_is_of_searches(const struct run_group *g)
     return g->n_valid > 0 && result_is_search(g->valid[0]->result);
 }
 
-static bool is_in_unit(const struct run_group *g, const char *unit)
+bool run_group_has_unit(const struct recording *first, const struct run_group *g)
 {
+    const char *unit = result_capacity_unit(first->result);
+
     for (size_t i = 0; i < g->n_valid; i++) {
         const char *its_unit = result_capacity_unit(g->valid[i]->result);
 
@@ -175,13 +177,6 @@ static bool is_in_unit(const struct run_group *g, const char *unit)
             return false;
     }
     return true;
-}
-
-bool run_group_have_one_unit(const struct run_group *a, const struct run_group *b)
-{
-    const char *unit = result_capacity_unit(a->valid[0]->result);
-
-    return is_in_unit(a, unit) && is_in_unit(b, unit);
 }
 
 /* Of a sweep, the geometric mean over all its searches. */

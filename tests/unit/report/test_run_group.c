@@ -234,9 +234,8 @@ static bool have_one_unit(const char *first, const char *second, const char *thi
     struct recording runs[] = {
         {.result = search_in(first)}, {.result = search_in(second)}, {.result = search_in(third)}};
     const struct recording *valid[] = {&runs[0], &runs[1], &runs[2]};
-    const struct run_group a = {.valid = valid, .n_valid = 2};
-    const struct run_group b = {.valid = valid + 2, .n_valid = 1};
-    const bool one = run_group_have_one_unit(&a, &b);
+    const struct run_group g = {.valid = valid, .n_valid = 3};
+    const bool one = run_group_has_unit(&runs[0], &g);
 
     for (int i = 0; i < 3; i++)
         json_object_put(runs[i].result);
