@@ -38,7 +38,7 @@ struct tally_queries {
 #define TALLY_OF(count) offsetof(struct tally_queries, count)
 
 /* Classes of connections by the queries that they carried: 0, 1, 2, 3-4, 5-8, ... */
-enum { TALLY_CARRIED_CLASSES = 34 };
+enum { TALLY_CARRIED_CLASSES = 65 };
 
 /* Connections that are opened when a query is due (--on-demand). */
 struct tally_demand {
@@ -183,9 +183,9 @@ const char *tally_check_queries(const struct tally_queries *q);
  * --keepalive, answers = with, without and with a malformed edns-tcp-keepalive. */
 const char *tally_check_demand(const struct tally *t, bool keepalive);
 
-/* Returns the class of a connection that carried n queries.  _first, _last: the bounds of a class.
- */
-unsigned tally_carried_class(uint32_t n_queries);
+/* Returns the class of a connection that carried n queries, at most 2^63.  _first, _last: the
+ * bounds of a class. */
+unsigned tally_carried_class(uint64_t n_queries);
 uint64_t tally_carried_first(unsigned class);
 uint64_t tally_carried_last(unsigned class);
 

@@ -135,11 +135,11 @@ const char *tally_check_demand(const struct tally *t, bool keepalive)
 }
 
 /* Class k > 0 ends at 2^(k-1). */
-unsigned tally_carried_class(uint32_t n_queries)
+unsigned tally_carried_class(uint64_t n_queries)
 {
     if (n_queries <= 1)
-        return n_queries;
-    return 33u - (unsigned)__builtin_clz(n_queries - 1);
+        return (unsigned)n_queries;
+    return 65u - (unsigned)__builtin_clzll(n_queries - 1);
 }
 
 uint64_t tally_carried_first(unsigned class)

@@ -22,7 +22,7 @@ struct client_record {
     uint64_t lost_ns;            /* the latest failure that counts as a recovery; 0: none */
     uint64_t back_ns;            /* when the slot was usable again; 0: never */
     uint64_t bytes_sent, bytes_received;
-    uint32_t queries, answers; /* including proof and warm-up */
+    uint64_t queries, answers; /* including proof and warm-up */
     uint32_t syn_retransmits, retransmits;
     uint32_t min_rtt_us;               /* struct sock_tcp; 0: unknown */
     uint8_t ended_phase, ended_reason; /* struct outcome */

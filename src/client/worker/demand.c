@@ -11,7 +11,7 @@
 struct client_demand_client {
     struct inflight_list waiting; /* queries due while no connection was usable */
     bool was_usable;              /* the current connection */
-    uint32_t n_sent_before;       /* queries sent on earlier connections */
+    uint64_t n_sent_before;       /* queries sent on earlier connections */
     struct dns_keepalive answer;  /* the one that is arriving */
 };
 
@@ -169,8 +169,8 @@ void client_demand_usable(struct client_demand *d, struct client_conn *c, uint64
 static void count_carried(struct client_demand *d, const struct client_conn *c)
 {
     struct client_demand_client *client = client_of(d, c);
-    const uint32_t n_sent = client_conn_record(c)->queries;
-    const uint32_t n = n_sent - client->n_sent_before;
+    const uint64_t n_sent = client_conn_record(c)->queries;
+    const uint64_t n = n_sent - client->n_sent_before;
 
     client->n_sent_before = n_sent;
     tally_add(&counts(d)->carried, n);

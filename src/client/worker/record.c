@@ -69,7 +69,7 @@ void client_record_print(FILE *out, const struct client_record *r,
     print_tuple(out, &r->source);
     fputc(',', out);
     print_us(out, r->connect_ns);
-    fprintf(out, ",%d,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", r->proven, r->queries,
+    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", r->proven, r->queries,
             r->answers, r->bytes_sent, r->bytes_received);
     if (about->udp)
         fputs(",,", out);

@@ -136,6 +136,22 @@ static void what_only_tcp_has_is_empty_for_udp(void **state)
     assert_row(&r, &about, "7,,,,0,5,0,0,0,,,,run/finished,1,,,,,,,,,,,,\n");
 }
 
+/* At 100,000 queries per second on one connection, 2^32 are reached after 12 hours. */
+static void queries_and_answers_are_counted_beyond_32_bits(void **state)
+{
+    struct client_record r = {.source.address.family = AF_UNSPEC,
+                              .queries = UINT32_MAX,
+                              .answers = UINT32_MAX,
+                              .ended_phase = PHASE_RUN,
+                              .ended_reason = REASON_FINISHED,
+                              .connections = 1};
+
+    (void)state;
+    r.queries += 2;
+    r.answers++;
+    assert_row(&r, &seventh, "7,,,,0,4294967297,4294967296,0,0,0,0,,run/finished,1,,,,,,,,,,,,\n");
+}
+
 static void header_names_as_many_columns_as_a_row_has(void **state)
 {
     const struct client_record r = {.proven = true};
@@ -154,6 +170,7 @@ int main(void)
         cmocka_unit_test(what_never_was_is_empty),
         cmocka_unit_test(identity_is_an_address_and_a_port),
         cmocka_unit_test(what_only_tcp_has_is_empty_for_udp),
+        cmocka_unit_test(queries_and_answers_are_counted_beyond_32_bits),
         cmocka_unit_test(header_names_as_many_columns_as_a_row_has),
     };
 
