@@ -36,7 +36,7 @@ struct client_subscribe {
     struct client_stages *stages;
     struct client_subscriber *all; /* as client_transport.conns; NULL: the worker does not listen */
     struct push_pattern *pattern;
-    uint64_t clock_id, realtime_offset_ns;
+    uint64_t clock_id, realtime_offset_ns, offset_read_ns;
     struct event subscribe_event;
     uint32_t next_to_subscribe;
     uint32_t joined; /* list of those usable since the load began; CLIENT_CONN_NONE: empty */

@@ -3,6 +3,7 @@
 #include "client/worker/subscribe.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "client/worker/conn.h"
 #include "client/worker/events.h"
 #include "net/thread.h"
@@ -14,6 +15,9 @@
 
 /* Subscriptions per turn: enough to amortize it, few enough not to delay messages. */
 enum { SUBSCRIBE_BATCH = 64 };
+
+/* Interval of reading CLOCK_REALTIME again, as the sender does: it may be set during the run. */
+#define OFFSET_AGE_NS UNITS_NS_PER_S
 
 static void on_subscribe(evutil_socket_t fd, short what, void *arg);
 static void on_next(evutil_socket_t fd, short what, void *arg);
@@ -40,6 +44,7 @@ int client_subscribe_init(struct client_subscribe *s)
     push_pattern_fill(s->pattern);
     s->clock_id = clock_identity();
     s->realtime_offset_ns = clock_realtime_offset_ns();
+    s->offset_read_ns = clock_now_ns();
     s->joined = CLIENT_CONN_NONE;
     evtimer_assign(&s->subscribe_event, t->base, on_subscribe, s);
     evtimer_assign(&s->next_event, t->base, on_next, s);
@@ -173,6 +178,14 @@ static void measure(const struct client_conn *c, const struct push_message *m, u
         push_row(c, m, m->sent_ns - m->intended_ns, received_ns - sent_ns, received_ns);
 }
 
+static void read_realtime(struct client_subscribe *s, uint64_t now_ns)
+{
+    if (now_ns - s->offset_read_ns < OFFSET_AGE_NS)
+        return;
+    s->realtime_offset_ns = clock_realtime_offset_ns();
+    s->offset_read_ns = now_ns;
+}
+
 static bool is_our_clock(const struct client_subscribe *s, const struct push_message *m)
 {
     return m->clock_id != 0 && m->clock_id == s->clock_id;
@@ -276,6 +289,7 @@ void client_subscribe_take(struct client_subscribe *s, struct client_conn *c, co
         return;
     }
     s->span->now_ns = received_ns;
+    read_realtime(s, received_ns);
     if (stream == NULL) {
         fresh.offset = 0;
         stream = &fresh;
