@@ -124,33 +124,49 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
 
 /* --- over time: all runs side by side --- */
 
-/* Leaves a gap if the percentile has too few samples or falls among the unanswered. */
-static void print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den,
+/* A log has no interval without values.  Those of several logs, whose ticks are up to half a second
+ * apart, may leave less than this between two seconds. */
+#define LONGEST_PAUSE_NS (UNITS_NS_PER_S / 2)
+
+struct seconds {
+    uint64_t first_ns, end_ns; /* of the first interval, and of the last one printed */
+    struct plot_extent times;
+    bool has_p50, has_p99;
+};
+
+/* Leaves a gap if the percentile has too few samples or falls among the unanswered.  Returns
+ * whether it is known. */
+static bool print_percentile(FILE *out, const struct hist *h, uint32_t num, uint32_t den,
                              struct plot_extent *times)
 {
     const uint64_t value_ns = hist_percentile(h, num, den);
     const double value_s = (double)value_ns / UNITS_NS_PER_S;
+    const bool is_known = hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND;
 
-    if (hist_percentile_is_supported(h, num, den) && value_ns != HIST_BEYOND) {
+    if (is_known) {
         fprintf(out, " %.9g", value_s);
         plot_extent_add(times, value_s);
     } else {
         fputs(" NaN", out);
     }
+    return is_known;
 }
 
-static void print_second(FILE *out, const struct timeline_entry *e, uint64_t first_ns,
-                         const struct hist *h, struct plot_extent *times)
+static void print_second(FILE *out, const struct timeline_entry *e, struct seconds *s,
+                         const struct hist *h)
 {
     const double most_s = (double)h->max_ns / UNITS_NS_PER_S;
 
+    if (e->begin_ns > s->end_ns + LONGEST_PAUSE_NS)
+        fprintf(out, "%.3f NaN NaN NaN\n", (double)(s->end_ns - s->first_ns) / UNITS_NS_PER_S);
+    s->end_ns = e->begin_ns + e->length_ns;
     fprintf(out, "%.3f",
-            ((double)(e->begin_ns - first_ns) + (double)e->length_ns / 2) / UNITS_NS_PER_S);
-    print_percentile(out, h, 1, 2, times);
-    print_percentile(out, h, 99, 100, times);
+            ((double)(e->begin_ns - s->first_ns) + (double)e->length_ns / 2) / UNITS_NS_PER_S);
+    s->has_p50 |= print_percentile(out, h, 1, 2, &s->times);
+    s->has_p99 |= print_percentile(out, h, 99, 100, &s->times);
     if (h->count > 0) {
         fprintf(out, " %.9g\n", most_s);
-        plot_extent_add(times, most_s);
+        plot_extent_add(&s->times, most_s);
     } else {
         fputs(" NaN\n", out);
     }
@@ -161,28 +177,31 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
 {
     const char *tag = strcmp(metric, "response") == 0 ? "" : metric;
     struct timeline timeline;
-    struct plot_extent times = {0};
     struct timeline_entry e;
     struct hist h;
     size_t at = 0;
     int status = recordings_timeline(all, &timeline) | hist_init(&h);
     const uint64_t first_ns = timeline_first_ns(&timeline);
+    struct seconds seconds = {.first_ns = first_ns, .end_ns = first_ns};
 
     plot_head(out, form, all->n == 1 ? "Latency over time" : "Latency of all runs over time");
     fputs("$d << EOD\n", out);
     while (status == 0 && (status = timeline_next(&timeline, &at, &e, &h)) > 0) {
         status = 0;
         if (strcmp(e.tag, tag) == 0)
-            print_second(out, &e, first_ns, &h, &times);
+            print_second(out, &e, &seconds, &h);
     }
     fputs("EOD\n", out);
     plot_time_axis(out, form, metric);
-    plot_script_extent(out, 'y', &times);
+    plot_script_extent(out, 'y', &seconds.times);
     fputs("set xlabel 'time since the start of the log, s'\nset xrange [0:*]\n"
-          "plot $d using 1:4 with linespoints lt 2 title 'maximum', \\\n"
-          "     $d using 1:3 with linespoints lt 3 title 'p99', \\\n"
-          "     $d using 1:2 with linespoints lt 1 title 'p50'\n",
+          "plot $d using 1:4 with linespoints lt 2 title 'maximum'",
           out);
+    if (seconds.has_p99)
+        fputs(", \\\n     $d using 1:3 with linespoints lt 3 title 'p99'", out);
+    if (seconds.has_p50)
+        fputs(", \\\n     $d using 1:2 with linespoints lt 1 title 'p50'", out);
+    fputc('\n', out);
     timeline_free(&timeline);
     hist_free(&h);
     return status;

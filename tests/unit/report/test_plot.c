@@ -117,6 +117,30 @@ static void percentile_among_the_unanswered_is_a_gap_over_time(void **state)
     add_second(1000000000, &h);
     text = script_of(PLOT_TIME, PLOT_PNG);
     assert_non_null(strstr(text, "\n0.500 1e-06 NaN 1e-06\n1.500 NaN NaN NaN\nEOD\n"));
+    assert_non_null(strstr(text, "title 'p50'"));
+    assert_null(strstr(text, "title 'p99'")); /* it would have no line */
+    free(text);
+    timeline_free(&run.timeline);
+    hist_free(&h);
+}
+
+/* The log has no interval from 1.001 s to 3 s, as of a server that was silent. */
+static void seconds_without_values_are_a_gap(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 1000; i++)
+        hist_record(&h, 1000);
+    add_second(1000000, &h);
+    add_second(3000000000, &h);
+    add_second(4490000000, &h); /* of another log */
+    text = script_of(PLOT_TIME, PLOT_PNG);
+    assert_non_null(strstr(text, "$d << EOD\n0.500 1e-06 1e-06 1e-06\n1.000 NaN NaN NaN\n"
+                                 "3.499 1e-06 1e-06 1e-06\n4.989 1e-06 1e-06 1e-06\nEOD\n"));
+    assert_non_null(strstr(text, "title 'p99'"));
     free(text);
     timeline_free(&run.timeline);
     hist_free(&h);
@@ -327,6 +351,7 @@ int main(void)
         cmocka_unit_test(curve_ends_where_the_unanswered_begin),
         cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
         cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
+        cmocka_unit_test(seconds_without_values_are_a_gap),
         cmocka_unit_test(names_stay_names),
         cmocka_unit_test(long_names_leave_the_picture_its_place),
         cmocka_unit_test(metric_stays_a_name),
