@@ -85,13 +85,15 @@ static const char too_few[] = "<p class=\"soft\">Too few values for a picture.</
 static void print_history(struct html_report *r, const struct history *h)
 {
     const struct rates rates = {h, constant_rate_qps(r), result_is_of_listener(r->result)};
-    char step[FIGURE_TEXT_BYTES], caption[300];
+    char step[FIGURE_TEXT_BYTES], caption[400];
 
     snprintf(caption, sizeof caption,
              "Response time over time: the stronger the colour, the more %s, on a logarithmic "
-             "scale. A column is %s s, a row a %dth of a decade.",
+             "scale. A column is %s s, a row a %dth of a decade. A percentile is drawn where at "
+             "least 10 %s lie above it, and where it is not among the %s.",
              rates.of_listener ? "messages" : "answers", figure_number(step, h->column_s),
-             HISTORY_ROWS_PER_DECADE);
+             HISTORY_ROWS_PER_DECADE, rates.of_listener ? "messages" : "queries",
+             rates.of_listener ? "lost ones" : "unanswered ones");
     fputs("<section>\n<h2>Latency over time</h2>\n", r->out);
     if (html_plots_has_heat_map(h))
         html_picture(r->out, &r->can_draw, caption, print_heat_map, h);

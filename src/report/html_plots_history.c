@@ -100,13 +100,33 @@ static void print_cells(FILE *out, const struct history *h)
     fputs("EOD\n", out);
 }
 
+static bool is_known(uint64_t ns)
+{
+    return ns != LATENCY_UNKNOWN && ns != HIST_BEYOND;
+}
+
 /* Leaves a gap for what is unknown or was not answered. */
 static void print_time(FILE *out, uint64_t ns)
 {
-    if (ns == LATENCY_UNKNOWN || ns == HIST_BEYOND)
-        fputs(" NaN", out);
-    else
+    if (is_known(ns))
         fprintf(out, " %.6g", log10((double)ns / UNITS_NS_PER_S));
+    else
+        fputs(" NaN", out);
+}
+
+/* Those without a point would be in the key nevertheless. */
+static void print_curves(FILE *out, const struct history *h)
+{
+    bool has_p50 = false, has_p99 = false;
+
+    for (size_t i = 0; i < h->n; i++) {
+        has_p50 |= is_known(h->columns[i].p50_ns);
+        has_p99 |= is_known(h->columns[i].p99_ns);
+    }
+    if (has_p50)
+        fputs(", $lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50'", out);
+    if (has_p99)
+        fputs(", $lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'", out);
 }
 
 bool html_plots_has_heat_map(const struct history *h)
@@ -129,11 +149,9 @@ void html_plots_heat_map(FILE *out, const struct history *h)
         }
     fputs("EOD\n", out);
     html_plots_x_range(out, (double)h->n * h->column_s);
-    fputs("unset grid\n"
-          "plot $cells using 1:2:3:4:5:6 with rgbalpha notitle, "
-          "$lines using 1:2 with lines lw 2 dt 3 lc rgb 'black' title 'p50', "
-          "$lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n",
-          out);
+    fputs("unset grid\nplot $cells using 1:2:3:4:5:6 with rgbalpha notitle", out);
+    print_curves(out, h);
+    fputc('\n', out);
 }
 
 /* --- rates --- */
@@ -188,7 +206,7 @@ static void print_rates(FILE *out, const struct history *h, double most_qps)
 
         if (!has_rate(h, c))
             continue;
-        if (c->begin_s - end_s > h->column_s)
+        if (c->begin_s - end_s > h->column_s / 2)
             fprintf(out, "%.9g NaN NaN NaN\n", end_s);
         end_s = end_of(c);
         most_qps = fmax(most_qps, print_rate(out, h, c));

@@ -105,6 +105,16 @@ static void percentile_that_is_unknown_or_unanswered_is_a_gap(void **state)
     (void)state;
     assert_has(text, "$lines << EOD\n0 -3 -3\n1 -3 -3\n1 -3 NaN\n2 -3 NaN\n2 -3 NaN\n3 -3 NaN\n"
                      "3 NaN NaN\n4 NaN NaN\nEOD\n");
+    assert_has(text,
+               "title 'p50', $lines using 1:3 with lines lw 1.5 lc rgb 'black' title 'p99'\n");
+    free(text);
+    columns[0].p99_ns = LATENCY_UNKNOWN; /* of too few answers */
+    text = text_of_history(html_plots_heat_map);
+    assert_has(text, "title 'p50'\n");
+    free(text);
+    columns[0].p50_ns = columns[1].p50_ns = HIST_BEYOND;
+    text = text_of_history(html_plots_heat_map);
+    assert_has(text, "with rgbalpha notitle\n");
     free(text);
 }
 
@@ -131,6 +141,11 @@ static void rates_are_those_of_what_a_column_covers(void **state)
     columns[3].length_s = 1;
     text = text_of_history(print_rates);
     assert_has(text, "1 100 1 100\n1 NaN NaN NaN\n3 0 3 1000\n4 0 4 1000\nEOD\n");
+    free(text);
+    columns[2].begin_s = 1.999; /* a second less a millisecond */
+    columns[2].length_s = 1;
+    text = text_of_history(print_rates);
+    assert_has(text, "1 100 1 100\n1 NaN NaN NaN\n1.999 0 1.999 0\n");
     free(text);
 }
 
