@@ -131,6 +131,7 @@ static void rates_are_those_of_what_a_column_covers(void **state)
     text = text_of_history(print_rates);
     assert_has(text, "$d << EOD\n0 100 0 100\n1 100 1 100\n1 20 1 25\n3 20 3 25\nEOD\n");
     assert_has(text, "plot 100 with lines");
+    assert_has(text, "lt 1 lw 4 title 'sent', $d using 1:2 with lines lt 3 title"); /* both seen */
     free(text);
     columns[1].length_s = 0; /* nothing known from 1 to 3, after which a part of a second */
     columns[3].length_s = 0.4;
