@@ -29,6 +29,7 @@ struct connections {
     int count_column;                   /* likewise: how many connections used the slot */
     bool has_count;                     /* the file has that column */
     uint64_t n_attempted;               /* its sum: connections.attempted of the result */
+    size_t n_reused;                    /* slots that several connections used */
 };
 
 /* Whether the first line of a file says that it has connections. */
@@ -40,6 +41,9 @@ const char *connections_add(struct connections *c, const char *row);
 
 /* Call it after the last row. */
 void connections_sort(struct connections *c);
+
+/* Whether most of the connections established replaced earlier ones, whose times are not known. */
+bool connections_are_mostly_later_ones(const struct connections *c);
 
 void connections_free(struct connections *c);
 

@@ -69,6 +69,9 @@ void html_plots_sweep(FILE *script, const struct json_object *sweep);
 bool html_plots_has_ramp(const struct recordings *all);
 bool html_plots_has_recovery(const struct recordings *all);
 
+/* Whether a ramp would show when connections were replaced, not when the first ones were opened. */
+bool html_plots_ramp_misleads(const struct recordings *all);
+
 /* Established connections over time, one curve per run. */
 void html_plots_ramp(FILE *script, const struct recordings *all);
 

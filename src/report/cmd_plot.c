@@ -57,6 +57,15 @@ static int draw_file(const struct report_opts *o, const struct recordings *all, 
     return code;
 }
 
+static void warn_of_later_connections(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (connections_are_mostly_later_ones(&all->items[i].connections))
+            log_error("warning: %s: most slots had several connections, and only the last one of "
+                      "each is drawn",
+                      all->items[i].name);
+}
+
 /* Returns an exit code. */
 static int plot(const struct report_opts *o, const struct recordings *all, enum plot_form form)
 {
@@ -66,6 +75,8 @@ static int plot(const struct report_opts *o, const struct recordings *all, enum 
         log_error("%s: %s", name, lacks);
         return CMD_USAGE;
     }
+    if (o->kind == PLOT_CONNECT)
+        warn_of_later_connections(all);
     if (form != PLOT_TERM)
         return draw_file(o, all, form);
     return draw(o, all, form, stdout) == 0 ? CMD_OK : CMD_USAGE;

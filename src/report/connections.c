@@ -92,6 +92,7 @@ static const char *add_count(struct connections *c, const char *value)
     if (end == NULL || strchr(SEPARATORS, *end) == NULL)
         return "connections: not a number";
     c->n_attempted += n;
+    c->n_reused += n > 1;
     return NULL;
 }
 
@@ -119,6 +120,11 @@ void connections_sort(struct connections *c)
     for (int i = 0; i < CONNECTIONS_N_COLUMNS; i++)
         if (c->times[i].n > 0)
             qsort(c->times[i].ns, c->times[i].n, sizeof *c->times[i].ns, by_time);
+}
+
+bool connections_are_mostly_later_ones(const struct connections *c)
+{
+    return 2 * c->n_reused > c->times[CONNECTIONS_ESTABLISHED].n;
 }
 
 void connections_free(struct connections *c)

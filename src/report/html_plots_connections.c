@@ -24,6 +24,15 @@ bool html_plots_has_ramp(const struct recordings *all)
     return each_has(all, CONNECTIONS_ESTABLISHED);
 }
 
+bool html_plots_ramp_misleads(const struct recordings *all)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < all->n; i++)
+        any |= connections_are_mostly_later_ones(&all->items[i].connections);
+    return any;
+}
+
 bool html_plots_has_recovery(const struct recordings *all)
 {
     return each_has(all, CONNECTIONS_LOST);
@@ -34,7 +43,7 @@ void html_plots_ramp(FILE *out, const struct recordings *all)
     uint64_t last_ns = 1;
     size_t most = 0;
 
-    html_plots_head(out, "ramp", "time since the first connect, s", "connections established");
+    html_plots_head(out, "ramp", "time since connecting began, s", "connections established");
     fputs("set format y '%.10g'\n", out);
     for (size_t i = 0; i < all->n; i++) {
         const struct connection_times *t =

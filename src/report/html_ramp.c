@@ -64,12 +64,16 @@ void html_ramp(struct html_report *r)
     fputs("<section>\n<h2>Connecting</h2>\n", r->out);
     print_counts(r->out, result, r->runs);
     fputs("<div class=\"pair\">\n", r->out);
-    if (html_plots_has_ramp(r->runs))
+    if (html_plots_has_ramp(r->runs) && html_plots_ramp_misleads(r->runs))
+        fputs("<p class=\"soft\">No connect ramp: most slots had several connections, and only the "
+              "times of the last ones are known.</p>\n",
+              r->out);
+    else if (html_plots_has_ramp(r->runs))
         html_picture(r->out, &r->can_draw,
                      r->runs->n > 1
                          ? "Connect ramp: connections established, one curve per instance. Of "
                            "several connections in a slot, only the last one."
-                         : "Connect ramp: connections established since the first connect. Of "
+                         : "Connect ramp: connections established since connecting began. Of "
                            "several in a slot, only the last one.",
                      print_ramp, r->runs);
     if (html_plots_has_recovery(r->runs))

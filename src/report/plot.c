@@ -218,7 +218,7 @@ static void print_ramp(FILE *out, const struct recordings *all, enum plot_form f
         plot_script_ramp(out, &all->items[i], RAMP_POINTS);
         fputs("EOD\n", out);
     }
-    fputs("set xlabel 'time since the first connect, s'\nset ylabel 'connections established'\n"
+    fputs("set xlabel 'time since connecting began, s'\nset ylabel 'connections established'\n"
           "set yrange [0:*]\nset xrange [0:*]\n",
           out);
     plot_blocks(out, all, "using 1:2 with steps");

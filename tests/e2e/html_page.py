@@ -16,7 +16,7 @@ ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "main", 
 PICTURES = {"Latency by percentile": ("percentile", "time"),
             "Response time over time": ("time since the start of the log, s", "response time"),
             "sent and answered per second": ("time since the start of the log, s", "rate, queries/s"),
-            "Connect ramp": ("time since the first connect, s", "connections established")}
+            "Connect ramp": ("time since connecting began, s", "connections established")}
 MOST_BYTES = 300_000
 
 

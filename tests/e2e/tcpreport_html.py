@@ -356,15 +356,25 @@ def test_earlier_runs_are_shown_beside_this_one():
 def test_recovery_of_lost_connections_is_drawn():
     need_program("gnuplot")
     directory = temp_directory()
-    shutil.copy(files(0)[0], f"{directory}/storm.json")
+    result, connections = f"{directory}/storm.json", f"{directory}/storm.csv"
+    shutil.copy(files(0)[0], result)
     rows = read_rows(files(0)[2])
-    with open(f"{directory}/storm.csv", "w", newline="") as f:
-        out = csv.DictWriter(f, rows[0], lineterminator="\n")
-        out.writeheader()
-        out.writerows({**row, "lost_s": "1.5", "back_s": "2.5"} for row in rows)
-    text = page_of(f"{directory}/storm.json", f"{directory}/storm.csv")
-    check_axes(text, {"Connect ramp": PICTURES["Connect ramp"],
-                      "Recovery": ("time since the first loss, s", "connections", "lost", "back")})
+
+    def page_with(n_per_slot):
+        change(result, connections={"attempted": n_per_slot * len(rows)})
+        with open(connections, "w", newline="") as f:
+            out = csv.DictWriter(f, rows[0], lineterminator="\n")
+            out.writeheader()
+            out.writerows({**row, "lost_s": "1.5", "back_s": "2.5", "connections": n_per_slot} for row in rows)
+        return page_of(result, connections)
+
+    recovery = {"Recovery": ("time since the first loss, s", "connections", "lost", "back")}
+    check_axes(page_with(1), {"Connect ramp": PICTURES["Connect ramp"], **recovery})
+    text = page_with(2)
+    check_axes(text, recovery)
+    check("No connect ramp: most slots had several connections" in text, "why there is no ramp")
+    r = report("plot", "--kind", "connect", "-o", temp_path("ramp.svg"), connections)
+    check("most slots had several connections, and only the last one of each is drawn" in r.stderr, f"a warning, not {r.stderr}")
 
 
 def test_connections_of_another_run_are_refused():

@@ -11,7 +11,7 @@ from reports import *
 
 PICTURES = {"latency": ("percentile", "response time"),
             "time": ("time since the start of the log, s", "response time"),
-            "connect": ("time since the first connect, s", "connections established"),
+            "connect": ("time since connecting began, s", "connections established"),
             "rate": ("requested, queries/s", "queries/s"),
             "capacity": ("load, q/s", "p99 of the response time"),
             "recovery": ("time since the first loss, s", "connections")}

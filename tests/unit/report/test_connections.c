@@ -54,11 +54,28 @@ static void connections_of_all_slots_are_counted(void **state)
     assert_null(connections_add(&c, "0,::1,1,3.5\n"));
     assert_null(connections_add(&c, "1,::1,3,\n"));
     assert_int_equal(c.n_attempted, 4);
+    assert_int_equal(c.n_reused, 1);
     assert_string_equal(connections_add(&c, "2,::1,,1\n"), "connections: not a number");
     assert_string_equal(connections_add(&c, "2,::1,1x,1\n"), "connections: not a number");
     connections_free(&c);
     assert_null(connections_begin(&c, "connection_id,source,established_s\n"));
     assert_false(c.has_count);
+}
+
+/* As of --queries-per-conn: the file has the last connections of the run, not the first ones. */
+static void most_connections_may_be_later_ones(void **state)
+{
+    struct connections c = {0};
+
+    (void)state;
+    assert_null(connections_begin(&c, "connection_id,source,connections,established_s\n"));
+    assert_false(connections_are_mostly_later_ones(&c));
+    assert_null(connections_add(&c, "0,::1,1,0.5\n"));
+    assert_null(connections_add(&c, "1,::1,2,9.5\n"));
+    assert_false(connections_are_mostly_later_ones(&c)); /* half of them */
+    assert_null(connections_add(&c, "2,::1,2,9.6\n"));
+    assert_true(connections_are_mostly_later_ones(&c));
+    connections_free(&c);
 }
 
 static void bad_rows_are_named(void **state)
@@ -101,6 +118,7 @@ int main(void)
         cmocka_unit_test(times_are_in_order_of_time),
         cmocka_unit_test(file_of_an_earlier_version_has_no_losses),
         cmocka_unit_test(connections_of_all_slots_are_counted),
+        cmocka_unit_test(most_connections_may_be_later_ones),
         cmocka_unit_test(bad_rows_are_named),
         cmocka_unit_test(columns_are_found_by_their_whole_names),
         cmocka_unit_test(header_is_recognized),
