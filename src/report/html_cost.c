@@ -2,7 +2,6 @@
  * html_cost: the section about what the watched server paid per connection and per query. */
 #include "base/units.h"
 #include "measure/server_cost_report.h"
-#include "report/figure.h"
 #include "report/html_picture.h"
 #include "report/html_plots.h"
 #include "report/html_sections.h"
@@ -78,7 +77,8 @@ static void print_table(FILE *out, const struct server_cost *c)
     print_time(out, "CPU time per query", c->user_ns + c->system_ns);
     print_time(out, "CPU time per query, user", c->user_ns);
     print_time(out, "CPU time per query, system", c->system_ns);
-    print_row(out, "CPUs busy under load", c->cpus > 0 ? figure_number(text, c->cpus) : NULL);
+    snprintf(text, sizeof text, "%.2f", c->cpus);
+    print_row(out, "CPUs busy under load", c->cpus > 0 && c->cpus < 1e6 ? text : NULL);
     print_bytes(out, "resident memory (RSS), at most", c->rss_bytes);
     print_bytes(out, "proportional memory (PSS), at most", c->pss_bytes);
     print_bytes(out, "memory of the control group, at most", c->cgroup_bytes);

@@ -186,7 +186,10 @@ void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch
     print_points(out, "kernel", samples, WATCH_CGROUP_KERNEL_BYTES, &highest);
     html_plots_x_counts(out, fmax(highest.connections, 1));
     html_plots_y_range(out, highest.mib, 0.001);
-    fputs("plot $user with lines lt 1 title 'user', $kernel with lines lt 2 title 'kernel'\n", out);
+    fputs("plot $user with lines lt 1 title 'user'", out);
+    if (count_points(samples, WATCH_CGROUP_KERNEL_BYTES) > 0)
+        fputs(", $kernel with lines lt 2 title 'kernel'", out);
+    fputc('\n', out);
 }
 
 static double ns_between(const struct watch_sample *a, const struct watch_sample *b)

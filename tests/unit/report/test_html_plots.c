@@ -308,14 +308,18 @@ static void memory_is_drawn_in_mib(void **state)
     assert_has(text, "$kernel << EOD\nNaN NaN\nEOD\n");
     assert_has(text, "set xrange [0:1000]\nset xtics ('0' 0, '500' 500, '1k' 1000)\n"
                      "set yrange [0:*]\nset ytics 0.5\n");
+    assert_has(text, "title 'user'\n"); /* a curve without points would be in the key */
     free(text);
     items[0].at[WATCH_CONNECTIONS] = 1600000;
     items[1].at[WATCH_CONNECTIONS] = 7;
     items[1].at[WATCH_RSS_BYTES] = (uint64_t)900 << 20;
+    items[1].at[WATCH_CGROUP_KERNEL_BYTES] = 1 << 20;
     html_plots_memory(print_open(), &samples, WATCH_RSS_BYTES);
     text = print_close();
     assert_has(text, "set xtics ('0' 0, '500k' 500000, '1M' 1000000, '1.5M' 1500000)\n"
                      "set yrange [0:*]\nset ytics 200\n");
+    assert_has(text, "$kernel << EOD\nNaN NaN\n7 1\nEOD\n");
+    assert_has(text, "title 'user', $kernel with lines lt 2 title 'kernel'\n");
     free(text);
 }
 
