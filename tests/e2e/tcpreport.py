@@ -223,7 +223,10 @@ def test_show_prints_what_tcpclient_printed():
     shutil.copy(client.json_path, files[0])
     shown = report("show", *files).stdout
     n = f"{r.json['queries']['scheduled']:,}"
-    check(f"Goals        p50<1h met: 0 of {n} exceed it\n             lost<0.1% undecided: 0 of {n} exceed it; too-few\n" in shown, shown)
+    check(f"Goals        p50<1h met: 0 of {n} queries took longer or were lost\n"
+          f"             lost<0.1% undecided: 0 of {n} queries were lost; too few to tell\n" in shown, shown)
+    for goal in re.findall(r"(?m)^(?:Goals)? +(\S+ (?:met|undecided): [^(;\n]*)", shown):
+        check(goal.strip() in r.err, f"the words of tcpclient: {goal}")
     printed = r.err.replace("send lag", "send_lag").replace("min RTT", "min_rtt").replace("own delay", "own")
     check_equal(latency_lines(shown), latency_lines(printed), "figures")
 

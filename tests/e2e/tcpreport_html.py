@@ -318,8 +318,9 @@ def test_goals_are_shown_beside_the_verdict():
              {"goal": "p50<1s", "result": "met", "why": None, "exceeding": 1, "of": 50, "own": 0},
              {"goal": "max<1s", "result": "met", "why": None, "exceeding": 0, "of": 1, "own": 0}]
     header = Page(page_of(copy_of_run("goals.json", verdict="VALID", explanations=[], goals=goals))).texts("header")[0]
-    for words in ("p99<5ms missed: 1,204 of 100,827 exceed it", "lost<0.1% undecided: 0 of 50 exceed it; too-few",
-                  "p50<1s met: 1 of 50 exceeds it", "max<1s met: 0 of 1 exceeds it"):
+    for words in ("p99<5ms missed: 1,204 of 100,827 queries took longer or were lost",
+                  "lost<0.1% undecided: 0 of 50 queries were lost; too few to tell",
+                  "p50<1s met: 1 of 50 queries took longer or was lost", "max<1s met: 0 of 1 query took longer or was lost"):
         check(words in header, f"{words!r} in {header}")
 
 
