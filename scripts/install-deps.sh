@@ -11,7 +11,7 @@ build="gcc libc6-dev cmake ninja-build pkgconf|pkg-config libevent-dev libssl-de
 demo="gawk gnuplot-nox"
 tests="libcmocka-dev openssl python3 python3-pip python3-jsonschema tcpdump socat netcat-openbsd knot-dnsutils strace iproute2 nftables iptables unbound knot nsd bind9
        haproxy nginx-light libnginx-mod-stream
-       procps locales mawk mandoc default-jre-headless libhdrhistogram-java curl prometheus chromium|chromium-browser
+       procps locales mawk original-awk mandoc default-jre-headless libhdrhistogram-java curl prometheus chromium|chromium-browser
        lintian zsh systemd cron ansible-core python3-venv openssh-server openssh-client
        linux-perf|linux-tools-generic"
 ci="clang clang-format clang-tidy shellcheck"

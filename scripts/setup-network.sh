@@ -66,11 +66,12 @@ block_of() {
     esac
 }
 
-# "ADDRESS DESTINATION" for each gateway and route.  The filters of ip(8) leave out routes with several next hops.
+# "ADDRESS DESTINATION" for each gateway and route.  The filters of ip(8) leave out routes with several next hops.  Some awks
+# need the parentheses, and some have no "^".
 gateways() {
     for family in -4 -6; do
         ip $family -o route show table all 2>/dev/null
-    done | awk '{ for (i = 2; i < NF; i++) if ($i == "via") print $(i + 1) == "inet6" ? $(i + 2) : $(i + 1), $1 }'
+    done | awk '{ for (i = 2; i < NF; i++) if ($i == "via") print ($(i + 1) == "inet6" ? $(i + 2) : $(i + 1)), $1 }'
 }
 
 # Reads gateways, then sources; prints the first source that is or includes a gateway, and what is beyond it.
@@ -88,16 +89,15 @@ source_with_gateway() {
         width = address ~ /:/ ? 16 : 8
         n = split(address, parts, /[.:]/)
         for (i = 1; i <= n; i++)
-            for (k = 2 ^ (width - 1); k >= 1; k /= 2)
+            for (k = width == 16 ? 32768 : 128; k >= 1; k /= 2)
                 text = text int((width == 16 ? hex(parts[i]) : parts[i]) / k) % 2
         return text
     }
     NF == 2 {
         if (!($1 in destination) || $2 == "default")
             destination[$1] = $2
-        next
     }
-    {
+    NF == 1 {
         n_bits = split($1, block, "/") == 2 ? block[2] : 128
         start = substr(bits(block[1]), 1, n_bits)
         found = ""
@@ -113,7 +113,8 @@ source_with_gateway() {
 
 # A gateway that becomes local would no longer be reached, nor what is behind it.
 refuse_gateways() {
-    found=$({ gateways && echo "$items"; } | source_with_gateway)
+    found=$(known=$(gateways) && printf '%s\n' "$known" "$items" | source_with_gateway) ||
+        die "--sources: nothing was changed: awk failed to look for gateways, which would be cut off"
     case $found in
     '') return ;;
     *' default') gateway='the default gateway' ;;

@@ -152,6 +152,12 @@ def test_sources_refuse_the_address_of_the_ssh_client():
         check_same(everything(host), before, "after the refusals")
 
 
+def path_with_awk(path):
+    directory = temp_directory()
+    os.symlink(path, os.path.join(directory, "awk"))
+    return {"PATH": f"{directory}:{os.environ['PATH']}"}
+
+
 def test_sources_refuse_gateways():
     routes = (("-4", "default", "10.77.0.2"), ("-4", "10.78.0.0/16", "10.77.0.3"), ("-6", "default", "fd77::2"))
     with two_hosts(STATELESS) as (host, _):
@@ -168,6 +174,12 @@ def test_sources_refuse_gateways():
                               ("FD77::7", "the gateway to 10.80.0.0/16")):
             r = script(host, CLIENT, "--apply", "--sources", item, "--dev", "lo", code=2)
             check(f"includes {gateway}, which would be cut off" in r.stderr, r.stderr)
+        for awk in filter(None, map(shutil.which, ("mawk", "gawk", "original-awk", "busybox"))):
+            r = script(host, CLIENT, "--check", "--sources", "fd77::/64", "--dev", "lo", code=2, env=path_with_awk(awk))
+            check_equal(r.stderr.splitlines()[1:], [], f"stderr with {awk}")
+            check("fd77::/64 is or includes the default gateway, which would be cut off" in r.stderr, f"{awk}: {r.stderr}")
+        r = script(host, CLIENT, "--check", "--sources", "10.77.0.0/24", "--dev", "lo", code=2, env=path_with_awk("/bin/false"))
+        check(r.stderr.endswith("awk failed to look for gateways, which would be cut off\n"), r.stderr)
         check_same(everything(host), before, "after the refusals")
         script(host, CLIENT, "--dry-run", "--sources", "10.77.0.4,10.77.1.0/24,fd77::4,fd77:1::/64", "--dev", "lo")
 
