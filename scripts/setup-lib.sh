@@ -44,13 +44,20 @@ refused=0
 # shellcheck source=scripts/setup-nic.sh
 . "$parts/setup-nic.sh"
 
+# A message that cannot be written, as to a log on a full disk, changes nothing else.
+note() {
+    printf '%s\n' "$program: $*" >&2 || true
+}
+
 die() {
-    printf '%s\n' "$program: $*" >&2
+    note "$*"
     exit 2
 }
 
-note() {
-    printf '%s\n' "$program: $*" >&2
+# What --check and --dry-run print is their result.
+cannot_print() {
+    note "cannot write to standard output"
+    exit 3
 }
 
 # --- modes ---
@@ -58,7 +65,7 @@ note() {
 # show NAME IS WANTED ok|differs REASON
 show() {
     [ "$mode" = check ] || return 0
-    printf '%-36s %-22s %-22s %-8s %s\n' "$@"
+    printf '%-36s %-22s %-22s %-8s %s\n' "$@" 2>/dev/null || cannot_print
 }
 
 refuse() {
@@ -76,7 +83,7 @@ print_command() {
     one_rule) echo "$2 -t raw $3 $4 -p tcp --$5 $6 -j CT --notrack" ;;
     write_file) printf "mkdir -p %s\ncat >%s <<'END'\n%s\nEND\n" "$(dirname "$2")" "$2" "$(printf '%s' "$3")" ;;
     *) echo "$*" ;;
-    esac
+    esac 2>/dev/null || cannot_print
 }
 
 # refuse_command COMMAND...: if the command prints as several lines, the first one names it.
@@ -216,7 +223,7 @@ begin() {
     [ "$mode" != dry-run ] || [ $# -eq 0 ] || die "--dry-run: conflicts with COMMAND, which would run"
     [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: without it, a reboot could lower fs.nr_open below the limit"
     case $mode in
-    check) printf '%-36s %-22s %-22s %-8s %s\n' setting current wanted '' reason ;;
+    check) show setting current wanted '' reason ;;
     apply | revert)
         [ "$(id -u)" = 0 ] || die "--$mode: requires root"
         [ -z "$persist" ] || [ -z "$revert_after" ] || die "--revert-after: conflicts with --persist: a reboot would end the timer"

@@ -146,7 +146,7 @@ Exit codes, or that of COMMAND if it runs:
   1  --check found differences
   2  usage error
   3  the system refused a change, which is listed on stderr (all other changes were made); the state file
-     could not be written (nothing was changed after that); or nothing was changed (see --owner and
-     --lock-wait)
+     could not be written (nothing was changed after that); nothing was changed (see --owner and
+     --lock-wait); or standard output could not be written
 END
 }

@@ -241,6 +241,29 @@ def test_refused_changes_are_listed_and_all_others_made():
         check_same(host.everything(), before, "after --revert")
 
 
+def to_full_disk(host, stream, *command):
+    """Runs it with stdout or stderr on a full disk; its exit code and what it wrote to the other one."""
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([*host.prefix, *command], **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: full}, text=True)
+    return r.returncode, r.stderr if stream == "stdout" else r.stdout
+
+
+def test_messages_that_cannot_be_written_stop_nothing():
+    with Host() as host:
+        for path in ("/proc/sys/fs/file-max", "/proc/sys/net/ipv4/tcp_mem"):
+            host.run("mount", "--bind", path, path)
+            host.run("mount", "-o", "remount,bind,ro", path)
+        before = host.everything()
+        check_equal(to_full_disk(host, "stderr", SERVER, "--apply"), (3, ""), "--apply")
+        check_equal(host.value("net.core.somaxconn"), "16384", "somaxconn")
+        check_equal(to_full_disk(host, "stderr", CLIENT, "--lock-wait", "x"), (2, ""), "a bad option")
+        check_equal(to_full_disk(host, "stderr", SERVER, "--revert"), (0, ""), "--revert")
+        check_equal(to_full_disk(host, "stderr", SERVER, "--revert"), (0, ""), "another --revert")
+        check_same(host.everything(), before, "after --revert")
+        for mode in ("--check", "--dry-run"):
+            check_equal(to_full_disk(host, "stdout", SERVER, mode), (3, "setup-server.sh: cannot write to standard output\n"), mode)
+
+
 def wanted(path, connections):
     """{sysctl: its value that --check wants}"""
     r = run_command([path, "--check", "--connections", connections])
