@@ -51,7 +51,7 @@ remove_old_nights() {
         baselines
     )
     nights | sort -r | { grep -vxF -- "$night" || true; } | tail -n +"$keep" | while IFS= read -r old; do
-        printf '%s\n' "$kept" | grep -qxF -- "$old" || rm -rf -- "$old" || echo "$program: cannot remove '$old'" >&2
+        printf '%s\n' "$kept" | grep -qxF -- "$old" || rm -rf -- "$old" || say "$program: cannot remove '$old'"
     done
 }
 

@@ -48,8 +48,13 @@ Exit codes; for all but 0, the summary is mailed to mail-to or, if that is not s
 END
 }
 
+# say LINE...: a message that cannot be written, as to a log on a full disk, does not change the exit code.
+say() {
+    printf '%s\n' "$@" >&2 || true
+}
+
 die() {
-    printf '%s\n' "$program: $*" >&2
+    say "$program: $*"
     exit 3
 }
 
@@ -136,8 +141,8 @@ send_mail() {
 # tell VERDICT SUMMARY
 tell() {
     [ -z "$mail_to" ] || ! send_mail "$@" || return 0
-    printf '%s\n' "$2" >&2
-    [ -z "$mail_to" ] || echo "$program: cannot mail $mail_to: $(last_line "$mail_log")" >&2
+    say "$2"
+    [ -z "$mail_to" ] || say "$program: cannot mail $mail_to: $(last_line "$mail_log")"
 }
 
 # Writes a page about the last run, which shows what was wrong.  If that fails, nothing else changes.
@@ -297,19 +302,19 @@ check_config "$1"
 # The host's lock needs no write access, so that any user can take it.
 exec 8<"$lock"
 flock -n 8 || {
-    echo "$program: another instance is running on this host (lock: $lock)" >&2
+    say "$program: another instance is running on this host (lock: $lock)"
     exit 4
 }
 # Children inherit the lock: a server that is still running keeps the next night from starting.
 (: >>"$results/lock") 2>/dev/null || die "results: cannot write to '$results/lock'"
 exec 9>>"$results/lock"
 flock -n 9 || {
-    echo "$program: another instance is using $results" >&2
+    say "$program: another instance is using $results"
     exit 4
 }
 # An unexpected failure, such as a full disk, must not look like a verdict.
 concluded=
-trap '[ -n "$concluded" ] || { end_processes; echo "$program: aborted by an error" >&2; exit 2; }' EXIT
+trap '[ -n "$concluded" ] || { end_processes; say "$program: aborted by an error"; exit 2; }' EXIT
 look_at_clock
 ends_at=$((now + deadline_s))
 begin_night

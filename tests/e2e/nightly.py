@@ -2,6 +2,7 @@
 """nightly.sh runs a night: real runs against a real server; repeats, deadlines, locks, retention and mail with a tcpclient
 that returns prepared results."""
 
+import fcntl
 import glob
 import random
 
@@ -157,6 +158,24 @@ def test_an_error_is_not_a_regression():
     os.makedirs(nights.results)
     _, err = nights.run(2)
     check_equal(err, "mkdir: disk full\nnightly.sh: aborted by an error\n", "stderr")
+
+
+def test_exit_code_does_not_depend_on_whether_messages_can_be_written():
+    """1 would be a REGRESSION."""
+    nights = Nights()
+    write(nights.file("plan"), "5")
+    with open("/dev/full", "w") as full:
+        def code():
+            return nights.start(stderr=full).wait(timeout=HANGS_S)
+
+        check_equal(code(), 3, "a preflight that fails")
+        with open(nights.file("nightly.lock")) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            check_equal(code(), 4, "another instance")
+        write(f"{nights.bin}/mkdir", "#!/bin/sh\n[ \"$1\" = -p ]\n")
+        check_equal(code(), 2, "an error")
+        nights.configure(runs=0)
+        check_equal(code(), 3, "a configuration that is refused")
 
 
 def test_nights_behind_a_symlink_are_found():

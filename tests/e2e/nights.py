@@ -88,8 +88,8 @@ class Nights:
             with open(self.file(f"queue/{self.n_queued:06}.{code}"), "w") as f:
                 json.dump(result, f, indent=2)
 
-    def start(self, prefix=()):
-        return spawn([*prefix, NIGHTLY, self.file("nightly.conf")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def start(self, prefix=(), stderr=subprocess.PIPE):
+        return spawn([*prefix, NIGHTLY, self.file("nightly.conf")], stdout=subprocess.PIPE, stderr=stderr,
                      text=True, cwd=self.directory, env={**os.environ, "FAKE": self.directory,
                                      "PATH": f"{self.bin}:{os.environ['PATH']}"})
 
