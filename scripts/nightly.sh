@@ -289,10 +289,7 @@ case ${1:-} in
     exit 0
     ;;
 esac
-if [ $# != 1 ]; then
-    usage >&2
-    exit 3
-fi
+[ $# = 1 ] || die "expected one CONFIG: see --help"
 if [ ! -f "$1" ] || [ ! -r "$1" ]; then
     die "cannot read '$1'"
 fi

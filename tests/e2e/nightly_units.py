@@ -24,6 +24,9 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
         check(text in err and len(err.splitlines()) == 1, f"{text!r} in {err}")
         check_equal(night, None, f"a night with {line}")
     check_equal(glob.glob(f"{nights.directory}/**/evaluated", recursive=True), [], "evaluated values")
+    for arguments in ((), ("a.conf", "b.conf")):
+        r = run_command([NIGHTLY, *arguments])
+        check_equal((r.returncode, r.stdout, r.stderr), (3, "", "nightly.sh: expected one CONFIG: see --help\n"), str(arguments))
 
 
 def test_a_configuration_edited_on_windows_is_read():
