@@ -8,6 +8,7 @@
 #   apply    change what differs, after recording the old value in the state file
 #   revert   undo the changes in the state file, last one first, and remove it
 
+PATH=$PATH:/usr/sbin:/sbin # of nft, iptables and ethtool; that of cron, and of root after su(1), lacks them
 program=${0##*/}
 script=${script##*/}
 script=${script%.sh}

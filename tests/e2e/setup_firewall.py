@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The setup scripts on hosts with a firewall: nobody is cut off unless --notrack was given."""
 
+import types
+
 from setup_host import *
 
 # As distributions ship it: established connections and allowed new ones.
@@ -249,37 +251,32 @@ def test_rules_for_another_port_are_added():
         check_same(everything(namespace), before, "after --revert")
 
 
-def without_nft():
-    """A PATH on which there is no nft, as on hosts that have iptables alone."""
-    directory = temp_path("bin")
-    os.mkdir(directory)
-    for name in ("ip", "iptables", "ip6tables", "iptables-save", "ip6tables-save", "sysctl"):
-        os.symlink(shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin"), os.path.join(directory, name))
-    return {"PATH": directory + ":/usr/bin:/bin"}
+def without_nft(namespace):
+    """The namespace as on hosts that have iptables alone."""
+    hide = ("unshare", "--mount", "sh", "-c", 'mount -n --bind /dev/null "$0" && exec "$@"')
+    return types.SimpleNamespace(prefix=[*namespace.prefix, *hide, os.path.realpath(shutil.which("nft"))])
 
 
 def test_iptables_rules_are_added_for_both_families_and_removed():
-    need_program("iptables", "ip6tables")
-    env = without_nft()
-    if shutil.which("nft", path="/usr/bin:/bin"):
-        skip("nft is not in sbin")
+    need_program("iptables", "ip6tables", "nft")
     with Namespace() as namespace:
+        host = without_nft(namespace)
         namespace.run("iptables", "-t", "raw", "-A", "OUTPUT", "-p", "tcp", "--dport", "9", "-j", "CT", "--notrack")
         rules = lambda: [line for line in network(namespace) if line.startswith("-A")]
         before = rules()
         common = ("--notrack", "--connections", "1000", "--state", temp_path("state"))
-        script(namespace, CLIENT, "--apply", *common, env=env)
+        script(host, CLIENT, "--apply", *common)
         check_equal(sorted(set(rules()) - set(before)), sorted(
             2 * [f"-A {chain} -p tcp -m tcp --{side} 4242 -j CT --notrack" for chain, side in (("OUTPUT", "dport"), ("PREROUTING", "sport"))])[::2],
             "rules that came")
         check_equal(len(rules()), len(before) + 4, "rules, of IPv4 and IPv6")
-        script(namespace, CLIENT, "--check", *common, env=env)
+        script(host, CLIENT, "--check", *common)
         namespace.run("iptables", "-t", "raw", "-F", "PREROUTING")
-        script(namespace, CLIENT, "--check", *common, env=env, code=1)
-        script(namespace, CLIENT, "--revert", *common, env=env)
+        script(host, CLIENT, "--check", *common, code=1)
+        script(host, CLIENT, "--revert", *common)
         check_equal(rules(), before, "rules after a flush and --revert")
-        script(namespace, CLIENT, "--apply", *common, env=env)
-        script(namespace, CLIENT, "--revert", *common, env=env)
+        script(host, CLIENT, "--apply", *common)
+        script(host, CLIENT, "--revert", *common)
         check_equal(rules(), before, "rules after --apply and --revert")
 
 
