@@ -15,7 +15,11 @@ if [ -e "$here/../CMakeLists.txt" ]; then
     scripts/install-deps.sh demo
     mkdir -p build
     cmake -S . -B build/demo -G Ninja -DBUILD_TESTING=OFF >build/demo.log
-    cmake --build build/demo >>build/demo.log
+    cmake --build build/demo >>build/demo.log || {
+        sed -n '/^FAILED/,$p' build/demo.log >&2
+        echo "$0: cannot build: see build/demo.log" >&2
+        exit 1
+    }
     out=build/demo
     PATH=$PWD/$out:$PATH
 fi

@@ -17,7 +17,10 @@ memcheck="valgrind -q --errors-for-leak-kinds=definite,indirect,possible --error
 
 scripts/install-deps.sh deep
 cmake --preset release -DTCPSCALER_ALL_TESTS=ON >/dev/null
-cmake --build --preset release >/dev/null
+cmake --build --preset release >build/valgrind.log || {
+    cat build/valgrind.log >&2
+    exit 1
+}
 if [ $# -eq 0 ]; then
     for test in $(find "$build/tests" -name 'test_*' ! -name '*.*' -type f -perm -u+x | sort); do
         test=${test#"$build"/tests/}

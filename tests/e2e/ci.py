@@ -71,6 +71,19 @@ def test_failing_build_ends_the_run():
     check("=== release" in goes_on, f"the run goes on: {goes_on}")
 
 
+def test_programs_show_why_their_build_fails():
+    for program in ("scripts/demo.sh", "scripts/valgrind.sh", "tests/deep"):
+        tree = temp_path("tree")
+        for name, text in (("scripts/install-deps.sh", "exit 0"), ("CMakeLists.txt", ""), ("bin/cmake", """mkdir -p build
+                case $* in *--build*) printf 'FAILED: a.c.o\\nan error of the compiler\\n'; exit 1 ;; esac""")):
+            stub(tree, name, text)
+        os.makedirs(os.path.join(tree, "tests"))
+        shutil.copy(os.path.join(SOURCE_DIR, program), os.path.join(tree, program))
+        r = run_command([os.path.join(tree, program)], env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+        check_equal((r.returncode, r.stdout), (1, ""), f"{program}: {r.stderr}")
+        check(r.stderr.startswith("FAILED: a.c.o\nan error of the compiler\n"), f"{program}: {r.stderr}")
+
+
 def test_failing_linter_fails_the_run():
     for tool, next_step in (("clang-format", "build release"), ("clang-tidy", "count")):
         code, out = run_ci(xargs=f'case $* in *{tool}*) echo "a finding"; exit 123 ;; esac')
