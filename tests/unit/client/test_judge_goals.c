@@ -71,6 +71,13 @@ static enum client_goal_state state_of(const char *goal)
     return result->goals.states[0];
 }
 
+static void assert_line(unsigned i, const char *expected)
+{
+    char text[REPORT_GOAL_BYTES];
+
+    assert_string_equal(report_goal(text, &result->goals, i), expected);
+}
+
 static void a_run_without_goals_meets_them(void **state)
 {
     (void)state;
@@ -159,6 +166,8 @@ static void where_connections_are_reopened_none_may_be_missing_here(void **state
     plan.config.queries_per_conn = 10;
     assert_int_equal(state_of("lost<1%"), CLIENT_GOAL_OWN);
     assert_int_equal(state_of("p99<30ms"), CLIENT_GOAL_OWN);
+    assert_line(0, "p99<30ms undecided: 300 of 2,300 queries took longer or were lost (13 %); this "
+                   "host itself may have delayed or lost 300 of them");
 }
 
 static void losses_of_a_client_that_fell_behind_decide_nothing(void **state)
@@ -200,13 +209,6 @@ static void a_run_without_queries_is_undecided(void **state)
 
 /* --- reports --- */
 
-static void assert_line(unsigned i, const char *expected)
-{
-    char text[REPORT_GOAL_BYTES];
-
-    assert_string_equal(report_goal(text, &result->goals, i), expected);
-}
-
 static void verb_agrees_with_the_count(void **state)
 {
     (void)state;
@@ -221,6 +223,10 @@ static void verb_agrees_with_the_count(void **state)
     assert_line(0, "p50<1s met: 0 of 2 queries took longer or were lost (0 %)");
     result->goals.figures.goals[0].of = 1;
     assert_line(0, "p50<1s met: 0 of 1 query took longer or was lost (0 %)");
+    assert_int_equal(slo_parse(&slo, "connect.p50<1s", (char[SLO_ERROR_BYTES]){0}), 0);
+    assert_line(0, "connect.p50<1s met: 0 of 1 connection took longer or failed (0 %)");
+    result->goals.figures.goals[0].of = 2;
+    assert_line(0, "connect.p50<1s met: 0 of 2 connections took longer or failed (0 %)");
 }
 
 static void each_goal_has_a_line(void **state)
@@ -261,7 +267,7 @@ static void losses_of_a_host_that_was_late_are_said_to_be_in_doubt(void **state)
                    "query, which may have caused losses");
 }
 
-static void a_small_share_is_printed_without_an_exponent(void **state)
+static void a_share_is_printed_without_an_exponent_and_as_all_only_if_it_is(void **state)
 {
     (void)state;
     add_lost(1);
@@ -272,6 +278,8 @@ static void a_small_share_is_printed_without_an_exponent(void **state)
     assert_line(0, "lost=0 missed: 1 of 1,000,000 queries was lost (0.0001 %)");
     result->goals.figures.goals[0] = (struct trial_exceeding){.n = 1, .of = 1};
     assert_line(0, "lost=0 missed: 1 of 1 query was lost (100 %)");
+    result->goals.figures.goals[0] = (struct trial_exceeding){.n = 99999, .of = 100000};
+    assert_line(0, "lost=0 missed: 99,999 of 100,000 queries were lost (99.9 %)"); /* not all */
 }
 
 static void few_queries_are_said_to_be_few(void **state)
@@ -301,7 +309,9 @@ static void the_reports_have_all_of_them(void **state)
 
     (void)state;
     assert_non_null(out);
-    judge("p90<15ms,lost<0.1%");
+    for (unsigned i = 0; i < 1900; i++)
+        hist_record(&result->metrics[CLIENT_OWN], MS);
+    judge("p90<15ms,lost<0.1%,service.p90<5ms,connect.p90<1s");
     print_goals(out);
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "Goals        p90<15ms missed: "));
@@ -311,6 +321,12 @@ static void the_reports_have_all_of_them(void **state)
         strstr(text, "\"result\": \"missed\",\n      \"why\": null,\n      \"exceeding\": 2000,\n"
                      "      \"of\": 2000,\n      \"own\": 0"));
     assert_non_null(strstr(text, "\"result\": \"undecided\",\n      \"why\": \"too-few\""));
+    assert_non_null(
+        strstr(text, "\"why\": \"own-delays\",\n      \"exceeding\": 2000,\n      \"of\": 2000,\n"
+                     "      \"own\": 1900\n"));
+    assert_non_null(strstr(text, "\"goal\": \"connect.p90<1s\",\n      \"result\": \"undecided\",\n"
+                                 "      \"why\": \"nothing-measured\",\n      \"exceeding\": 0,\n"
+                                 "      \"of\": 0,\n      \"own\": 0\n    }\n  ]\n"));
     free(text);
 }
 
@@ -348,7 +364,7 @@ int main(void)
         TEST(verb_agrees_with_the_count),
         TEST(each_goal_has_a_line),
         TEST(losses_of_a_host_that_was_late_are_said_to_be_in_doubt),
-        TEST(a_small_share_is_printed_without_an_exponent),
+        TEST(a_share_is_printed_without_an_exponent_and_as_all_only_if_it_is),
         TEST(few_queries_are_said_to_be_few),
         TEST(the_reports_have_all_of_them),
         TEST(without_goals_the_reports_have_none),
