@@ -22,6 +22,7 @@ static void a_run_that_did_what_was_requested_is_beyond_doubt(void **state)
     assert_doubts(m, 0);
     assert_int_equal(m->result.verdict.n_latencies, N_QUERIES);
     assert_true(verdict_holds(&m->result.verdict, 0));
+    assert_int_equal(m->result.verdict.percentiles[LATENCY_N_PERCENTILES].response_ns, MS);
 }
 
 static void each_shortfall_of_the_result_is_a_doubt(void **state)
@@ -63,11 +64,22 @@ static void each_count_of_what_went_wrong_is_a_doubt(void **state)
         assert_doubts(m, 1u << counts[i].doubt);
         tally_sub(counts[i].count, 1);
     }
+    tally_add(&r->tally.push.damaged, 2);
+    tally_add(&r->tally.push.duplicate, 3);
+    assert_doubts(m, 1u << VERDICT_PUSH_LOST);
+    assert_int_equal(r->verdict.messages_missing, 2 + 3);
+    tally_sub(&r->tally.push.damaged, 2);
+    tally_sub(&r->tally.push.duplicate, 3);
     for (int type = 0; type < 2; type++) {
         r->rows.dropped[type] = 1;
         assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
         r->rows.dropped[type] = 0;
     }
+    r->rows.dropped[0] = 2;
+    r->rows.dropped[1] = 3;
+    assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
+    assert_int_equal(r->verdict.rows_dropped, 2 + 3);
+    r->rows.dropped[0] = r->rows.dropped[1] = 0;
     r->rows.error = EPIPE;
     assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
     r->rows.error = 0;
@@ -86,6 +98,8 @@ static void what_is_missing_is_a_doubt(void **state)
     tally_add(&r->tally.push.lost, 1);
     tally_add(&r->tally.push.missed, 1);
     assert_doubts(m, 1u << VERDICT_PUSH_LOST);
+    assert_int_equal(r->verdict.messages_missing, 1);
+    assert_true(r->verdict.percentiles[LATENCY_N_PERCENTILES].response_ns == HIST_BEYOND);
     tally_sub(&r->tally.push.lost, 1);
     tally_sub(&r->tally.push.missed, 1);
     tally_add(&q->scheduled, 1);
@@ -133,6 +147,7 @@ static void a_run_that_was_to_measure_and_measured_nothing_is_doubted(void **sta
     hist_reset(&r.metrics[CLIENT_OWN]);
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 0);
+    assert_false(r.verdict.has_latency);
     r.requested_qps = 1;
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
@@ -141,6 +156,10 @@ static void a_run_that_was_to_measure_and_measured_nothing_is_doubted(void **sta
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
     r.metrics[CLIENT_RESPONSE].beyond = 1; /* a message that was missed */
+    client_judge(&r, &m->plan, 0);
+    assert_int_equal(r.doubts, 0);
+    assert_true(r.verdict.has_latency);
+    hist_record(&r.metrics[CLIENT_RESPONSE], MS); /* another one that was not */
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 0);
 }
@@ -166,6 +185,8 @@ static void stolen_cpu_time_is_that_of_the_load(void **state)
     struct client_result *r = &m->result;
 
     r->host_after.cpu_ticks = 1000;
+    assert_doubts(m, 0);
+    assert_true(r->verdict.has_steal && r->verdict.steal_percent == 0);
     r->host_after.steal_ticks = 50;
     assert_doubts(m, 0);
     assert_true(r->verdict.has_steal && r->verdict.steal_percent == 5);
@@ -202,6 +223,7 @@ static void own_delay_is_judged_at_the_rank_of_the_response(void **state)
     assert_true(verdict_holds(&r->verdict, 0));
     r->metrics[CLIENT_RESPONSE].beyond = N_QUERIES / 3;
     client_judge(r, &m->plan, 0);
+    assert_int_equal(r->verdict.n_latencies, N_QUERIES + N_QUERIES / 3);
     assert_in_range(of[0].own_ns, MS * 49 / 100, MS * 51 / 100);
     assert_false(verdict_holds(&r->verdict, 0));
     assert_true(of[1].response_ns == HIST_BEYOND);
@@ -216,7 +238,7 @@ static void connections_that_follow_one_another_are_not_short(void **state)
 {
     struct made_up *m = *state;
 
-    m->plan.config.queries_per_conn = 100;
+    m->plan.config.queries_per_conn = 1;
     m->result.connections_live = 0;
     assert_doubts(m, 0);
     m->plan.config.queries_per_conn = 0;
@@ -281,6 +303,22 @@ static void lost_segments_count_towards_this_host_alone(void **state)
     tally_add(&m->result.tally.connections.retransmits, 1000 * m->result.verdict.n_latencies);
     client_judge(&m->result, &m->plan, 0);
     assert_int_equal(m->result.verdict.n_delayed_by_loss, m->result.verdict.n_latencies);
+}
+
+/* How many queries a connection sends is not known. */
+static void a_lost_segment_delays_a_query_if_no_connection_is_left(void **state)
+{
+    struct made_up *m = *state;
+
+    m->plan.config.target_is_here = true;
+    tally_add(&m->result.tally.connections.retransmits, 7);
+    m->result.connections_live = 0;
+    client_judge(&m->result, &m->plan, 0);
+    assert_int_equal(m->result.verdict.n_delayed_by_loss, 7);
+    m->result.connections_live = N_CONNECTIONS;
+    m->result.scheduled_ns = 0;
+    client_judge(&m->result, &m->plan, 0);
+    assert_int_equal(m->result.verdict.n_delayed_by_loss, 7);
 }
 
 static void queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow(void **state)
@@ -351,6 +389,7 @@ int main(void)
         TEST(a_broken_law_is_named),
         TEST(only_an_interruption_before_the_measurement_explains_that_nothing_was_due),
         TEST(lost_segments_count_towards_this_host_alone),
+        TEST(a_lost_segment_delays_a_query_if_no_connection_is_left),
         TEST(queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow),
         TEST(queries_that_waited_for_a_connection_on_demand_do_not_make_this_host_slow),
         TEST(a_search_is_judged_by_its_answer),
