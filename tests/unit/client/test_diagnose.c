@@ -11,6 +11,7 @@ static void missing_connections_are_diagnosed(void **state)
     struct made_up *m = *state;
     struct client_result *r = &m->result;
 
+    snprintf(m->plan.target, sizeof m->plan.target, "192.0.2.1:53");
     tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 4);
     client_diagnose(r, &m->plan, true);
     assert_int_equal(r->diagnosis.n_lines, 0); /* none is missing */
@@ -20,6 +21,7 @@ static void missing_connections_are_diagnosed(void **state)
     assert_int_equal(r->diagnosis.lines[0].connections, 4);
     r->connections_live = 0;
     client_diagnose(r, &m->plan, true);
+    assert_non_null(strstr(r->diagnosis.lines[0].evidence, "nothing listens on 192.0.2.1:53"));
     assert_null(strstr(r->diagnosis.lines[0].remedy, "--class")); /* there is none */
 }
 
@@ -98,6 +100,41 @@ static void tuples_that_earlier_runs_left_are_named(void **state)
     r->sockets.time_wait = 3;
     client_diagnose(r, &m->plan, true);
     assert_non_null(strstr(line->evidence, "source tuples: 100; sockets in TIME_WAIT"));
+}
+
+static void tuples_of_which_the_kernel_did_not_tell_are_not_blamed(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    tally_add(&r->tally.connections.ended[PHASE_BIND][REASON_PORTS], 4);
+    r->connections_live = N_CONNECTIONS - 4;
+    r->sockets.time_wait = 5;
+    m->plan.sources.n_tuples = 100;
+    m->plan.sources.n_time_wait = 4;
+    for (int round = 0; round < 2; round++) {
+        client_diagnose(r, &m->plan, true);
+        assert_non_null(strstr(line->evidence, "source tuples: 100; sockets in TIME_WAIT"));
+        r->has_sockets = true;
+        m->plan.sources.n_time_wait = HOST_LIMITS_UNKNOWN;
+    }
+}
+
+static void a_shortage_of_this_host_is_quoted(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    r->connections_live = N_CONNECTIONS - 4;
+    tally_add(&r->tally.connections.ended[PHASE_RUN][REASON_MEMORY], 4);
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "net.ipv4.tcp_mem");
+    snprintf(r->shortage, sizeof r->shortage, "no memory for another connection");
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "memory");
+    assert_string_equal(line->evidence, "no memory for another connection");
 }
 
 /* Three connections to each of two ports, of which only the first answers. */
@@ -226,13 +263,19 @@ static void connections_that_follow_one_another_fail_whichever_way_they_do(void 
     const struct diagnosis_line *line = r->diagnosis.lines;
 
     tally_add(&r->tally.connections.ended[PHASE_BIND][REASON_PORTS], 4);
+    m->plan.sources.n_tuples = 100;
+    r->sockets.time_wait = 5;
     for (int way = 0; way < 3; way++) {
+        r->diagnosis.n_lines = 0;
+        r->has_sockets = way > 0;
         m->plan.config.queries_per_conn = way == 0;
         m->plan.config.on_demand = way == 1;
         m->plan.config.conn_per_query = way == 2;
         client_diagnose(r, &m->plan, true);
         assert_int_equal(r->diagnosis.n_lines, 1);
         assert_string_equal(line->limit, "source ports");
+        assert_non_null(strstr(line->evidence, way > 0 ? ": 5 of 100 in TIME_WAIT; "
+                                                       : ": unknown of 100 in TIME_WAIT; "));
         assert_non_null(strstr(line->evidence, "connections/s achieved"));
     }
 }
@@ -315,6 +358,8 @@ static void a_server_that_never_answered_is_named(void **state)
     client_diagnose(r, &m->plan, true);
     assert_int_equal(r->diagnosis.n_lines, 1);
     assert_string_equal(r->diagnosis.lines[0].limit, "nobody answers");
+    assert_non_null(
+        strstr(r->diagnosis.lines[0].evidence, "no connection ever got an answer (listen): "));
     assert_non_null(strstr(r->diagnosis.lines[0].remedy, "--push"));
 }
 
@@ -349,6 +394,8 @@ int main(void)
         TEST(somebody_listens_if_connections_live_and_answer),
         TEST(the_ports_that_refused_are_named),
         TEST(tuples_that_earlier_runs_left_are_named),
+        TEST(tuples_of_which_the_kernel_did_not_tell_are_not_blamed),
+        TEST(a_shortage_of_this_host_is_quoted),
         TEST(a_port_that_never_answered_is_named),
         TEST(a_port_without_connections_is_not_silent),
         TEST(a_port_that_closes_before_an_answer_is_named),

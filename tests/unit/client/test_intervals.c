@@ -153,10 +153,21 @@ static void nothing_is_lost_at_the_end(void **state)
 static void unanswered_queries_are_collected_too(void **state)
 {
     (void)state;
-    hist_record_beyond(&all[0].figures.metrics[CLIENT_RESPONSE], 4);
-    client_intervals_finish(&intervals, ORIGIN + S);
-    assert_int_equal(total[CLIENT_RESPONSE].beyond, 4);
+    hist_record_beyond(&all[0].figures.metrics[CLIENT_RESPONSE], 1);
+    client_intervals_tick(&intervals, ORIGIN + S);
+    hand_over();
+    client_intervals_tick(&intervals, ORIGIN + 2 * S);
+    assert_int_equal(total[CLIENT_RESPONSE].beyond, 1);
     assert_int_equal(total[CLIENT_RESPONSE].count, 0);
+    hist_record_beyond(&all[0].figures.metrics[CLIENT_RESPONSE], 1);
+    record(0, 10); /* as many answered */
+    client_intervals_finish(&intervals, ORIGIN + 3 * S);
+    assert_int_equal(total[CLIENT_RESPONSE].beyond, 2);
+    if (hlog_is_available()) {
+        read_log();
+        assert_memory_equal(text, "0.000,1.000,", 12);
+        assert_memory_equal(strchr(text, '\n') + 1, "2.000,1.000,", 12);
+    }
 }
 
 /* Two classes, the second of which has no values in the first interval. */
