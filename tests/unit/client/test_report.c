@@ -54,6 +54,79 @@ static void mean_has_an_interval_once_the_run_is_long_enough(void **state)
     free(text);
 }
 
+/* Each row of times that is printed, and no other, is explained. */
+static void times_are_explained_as_far_as_they_are_printed(void **state)
+{
+    struct made_up *m = *state;
+    char *text = text_of(report_text, m);
+
+    assert_has(text, "\n  response: intended send to answer; service: actual send to answer;\n"
+                     "  unanswered queries count as slower than every answer; '-': fewer than 10 "
+                     "values above\n"
+                     "  holds: whether the percentile reflects the server, not this host\n\n");
+    assert_null(strstr(text, "\nown delay"));
+    free(text);
+    record(&m->result.metrics[CLIENT_GAP], 2 * MS, 980);
+    record(&m->result.metrics[CLIENT_MIN_RTT], 30 * US, 980);
+    record(&m->result.metrics[CLIENT_NET], 40 * US, 980);
+    record(&m->result.metrics[CLIENT_OWN], 3 * US, 980);
+    text = text_of(report_text, m);
+    assert_has(text, " values above;\n  own delay: this host's part of the response: the send lag\n"
+                     "  holds: ");
+    assert_has(text, "\n\nTime ");
+    assert_has(text, "\nown delay     3.00 us");
+    assert_has(text, "\ngap           2.00 ms");
+    assert_has(text, "\nmin RTT       30.0 us");
+    assert_null(strstr(text, "\nnet  "));
+    free(text);
+    m->config.socket.stamp_received = true;
+    text = text_of(report_text, m);
+    assert_has(text, "; service: actual send to answer; net: to arrival in the kernel;\n");
+    assert_has(text, ": the send lag and the time until the answer is read\n");
+    assert_has(text, "\nnet           40.0 us");
+    free(text);
+    m->config.listens = true;
+    text = text_of(report_text, m);
+    assert_has(text, "\n  response: intended send to receipt; service: actual send to receipt;\n"
+                     "  '-': fewer than 10 values above\n  holds: ");
+    free(text);
+}
+
+static void whether_percentiles_hold_is_explained_if_one_does_not(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.verdict.percentiles[4] = (struct verdict_percentile){0};
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "\nholds "));
+    assert_null(strstr(text, "  holds: "));
+    free(text);
+    m->result.verdict.percentiles[0] = (struct verdict_percentile){701000, 1200000};
+    text = text_of(report_text, m);
+    assert_has(text, "\nholds                        no       yes       yes       yes       yes");
+    assert_has(text, "  holds: ");
+    free(text);
+}
+
+static void times_are_printed_if_as_many_queries_are_unanswered_as_answered(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    for (int i = 0; i < CLIENT_N_METRICS; i++)
+        hist_reset(&m->result.metrics[i]);
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "\nTime "));
+    free(text);
+    record(&m->result.metrics[CLIENT_RESPONSE], 700 * US, 20);
+    hist_record_beyond(&m->result.metrics[CLIENT_RESPONSE], 20);
+    text = text_of(report_text, m);
+    assert_has(text, "\nTime ");
+    assert_has(text, "\nresponse       700 us    700 us         -");
+    free(text);
+}
+
 /* Answers set the rate. */
 static void closed_loop_requests_no_rate(void **state)
 {
@@ -473,6 +546,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
         TEST(mean_has_an_interval_once_the_run_is_long_enough),
+        TEST(times_are_explained_as_far_as_they_are_printed),
+        TEST(whether_percentiles_hold_is_explained_if_one_does_not),
+        TEST(times_are_printed_if_as_many_queries_are_unanswered_as_answered),
         TEST(closed_loop_requests_no_rate),
         TEST(small_rate_is_not_rounded_to_nothing),
         TEST(a_load_that_never_began_has_no_rate),

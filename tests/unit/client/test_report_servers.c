@@ -38,13 +38,15 @@ static void backends_have_their_shares(void **state)
     assert_has(text, "             1.00 connections here for each one accepted\n");
     assert_has(text,
                "127.0.0.1:9000                    97   98.0 %          96       100 B   25.0 %\n");
-    assert_has(text,
-               "unix:/run/b                        2    2.0 %           2       300 B   75.0 %\n");
+    assert_has(
+        text,
+        "unix:/run/b                        2    2.0 %           2       300 B   75.0 %\nVerdict");
+    assert_null(strstr(text, "restart"));
     free(text);
     text = text_of(report_json, m);
     assert_has(text, "\"connections_ratio\": 1,");
     assert_has(text, "\"address\": \"unix:/run/b\",\n        \"accepted\": 2,");
-    assert_has(text, "\"bytes_received_share\": 0.75");
+    assert_has(text, "\"bytes_received_share\": 0.75\n      }\n    ]\n");
     free(text);
 }
 
@@ -67,6 +69,12 @@ static void long_addresses_widen_their_column(void **state)
         text,
         "unix:/run/balancer/second.sock           2    2.0 %           2       300 B   75.0 %\n");
     free(text);
+    snprintf(m->servers.addresses[0], CLIENT_SERVERS_ADDRESS_BYTES,
+             "unix:/run/balancer/the/first.sock");
+    text = text_of(report_text, m);
+    assert_has(text, "unix:/run/balancer/second.sock              2    2.0 %           2       300 "
+                     "B   75.0 %\n");
+    free(text);
 }
 
 static void server_that_did_not_answer_leaves_the_sums_unknown(void **state)
@@ -79,14 +87,20 @@ static void server_that_did_not_answer_leaves_the_sums_unknown(void **state)
     text = text_of(report_text, m);
     assert_has(text,
                "Server       unknown accepted, unknown refused, unknown active; unknown conn");
+    assert_has(text, "accepting paused unknown times, reading unknown times\n\nBackend ");
     assert_has(text,
                "127.0.0.1:9000                    97        -          96       100 B        -\n");
+    assert_has(text,
+               "unix:/run/b                  unknown        -     unknown           -        -\n");
     free(text);
     text = text_of(report_json, m);
     assert_has(text, "\"server\": {\n    \"accepted\": null,");
     assert_has(text, "\"connections_ratio\": null,");
     free(text);
     m->servers.after[0].is_known = false;
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "\nServer "));
+    free(text);
     text = text_of(report_json, m);
     assert_has(text, "\"server\": null");
     free(text);
@@ -159,6 +173,7 @@ static void shares_of_a_restarted_server_are_unknown(void **state)
     add_backend(m);
     m->servers.after[0].started_epoch_ns = 60;
     text = text_of(report_text, m);
+    assert_has(text, "       100 B        -  since its restart\n");
     assert_has(text,
                "unix:/run/b                        2        -           2       300 B        -\n");
     free(text);
