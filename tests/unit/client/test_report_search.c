@@ -102,6 +102,7 @@ static void a_capacity_lies_between_its_bounds(void **state)
     assert_has(text, "Capacity     1,010 q/s: 1,000 q/s sustained, 1,020 q/s not (2.0 % apart)\n");
     assert_has(text, "service level p99<10ms,lost=0; limited by p99<10ms\n");
     assert_has(text, "2.00 s at 950 q/s: confirmed\n");
+    assert_null(strstr(text, "2.00 s at 1,000 q/s")); /* not a confirmation */
     assert_has(text, "recovers from an overload within 3 s\n");
     find.search.recovery_ns = 29 * S_NS;
     print_text();
@@ -164,6 +165,7 @@ static void a_search_cut_short_says_whether_its_bounds_are_narrow(void **state)
     find.search.status = SEARCH_FOUND;
     find.search.is_cut = true;
     print_text();
+    assert_null(strstr(text, "recover")); /* it was not to be tried */
     assert_has(text, "the time was up before all trials at these bounds were done;");
     find.search.config.width = 0.019;
     print_text();
@@ -217,6 +219,7 @@ static void other_answers_say_what_is_known(void **state)
     find.search.reason = SEARCH_TIME;
     print_text();
     assert_has(text, "Capacity     INCONCLUSIVE\n");
+    assert_has(text, "lost=0; limited by p99<10ms\n");
     assert_has(text, "not enough time was left for another trial: use a longer --find-time; so far "
                      "1,000 q/s sustained, 1,020 "
                      "q/s not sustained\n");
@@ -242,15 +245,25 @@ static void other_answers_say_what_is_known(void **state)
     print_text();
     assert_has(text, "this host, not the server, was the limit at 1,010 q/s: host-noise (see "
                      "docs/capacity.md); so far");
+    assert_null(strstr(text, "limited by"));
+    assert_has(text, "23 trials in 150 s, 1 void\n");
     find.search.trials[find.search.n - 1].judgment.reason = TRIAL_CONNECTIONS;
     print_text();
     assert_has(text, "connections were missing before the trials at 1,010 q/s (see the "
                      "connection outcomes); so far");
+    find.search.reason = SEARCH_TOO_MANY;
+    print_text();
+    assert_has(text, "no answer after 512 trials: use a larger --find-width; so far");
+    find.search.reason = SEARCH_UNCONNECTED;
+    print_text();
+    assert_has(text, "no connection became usable (see the connection outcomes); so far");
+    find.search.config.tries_recovery = true;
     find.search.n = 11;
     find.search.status = SEARCH_AT_LEAST;
+    find.search.reason = SEARCH_NO_REASON;
     print_text();
-    assert_has(text,
-               "Capacity     at least 1,000 q/s, the end of the range\n             service level");
+    assert_has(text, "Capacity     at least 1,000 q/s, the end of the range\n             service "
+                     "level p99<10ms,lost=0\n             11 trials");
     find.search.is_cut = true;
     print_text();
     assert_has(text,
@@ -355,6 +368,29 @@ static void without_a_search_there_is_nothing(void **state)
     assert_has(text, "\"search\": null");
 }
 
+static void each_trial_has_a_row(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    find.search.reason = SEARCH_TIME;
+    find.search.n = 0;
+    add(SEARCH_DOUBLE, 1000, TRIAL_GOOD, TRIAL_NO_REASON);
+    add(SEARCH_DOUBLE, 2000, TRIAL_BAD, TRIAL_GOAL);
+    find.trials[1].p99_ns = HIST_BEYOND;
+    find.trials[1].n_lost = 1234;
+    find.trials[1].drained = false;
+    add(SEARCH_OVERLOAD, 4000, TRIAL_VOID, TRIAL_NOTHING_MEASURED);
+    print_text();
+    assert_has(
+        text,
+        "\n\n  trial                        load   length        p50        p99       lost\n"
+        "  double                  1,000 q/s   2.00 s    1.00 ms          -          0  good\n"
+        "  double                  2,000 q/s   2.00 s    1.00 ms   >timeout      1,234  "
+        "bad: p99<10ms (not drained)\n"
+        "  overload                4,000 q/s   2.00 s          -          -          -  \n");
+    assert_has(text, "3 trials in 150 s, 0 void\n");
+}
+
 /* Of the trials that decided. */
 static void limiting_factor_is_named_from_the_counts(void **state)
 {
@@ -434,9 +470,16 @@ static void a_single_connection_is_singular(void **state)
     settings.what = CLIENT_FIND_CONNECTIONS;
     find.search.status = SEARCH_LESS_THAN;
     find.search.n = 0;
-    add(SEARCH_BISECT, 1, TRIAL_BAD, TRIAL_GOAL);
+    for (int i = 0; i < 11; i++)
+        add(SEARCH_BISECT, 1, TRIAL_BAD, TRIAL_GOAL);
     print_text();
+    assert_has(text, "Capacity     less than 1 connection, the lowest load tried\n");
     assert_has(text, " 1 connection  ");
+    settings.what = CLIENT_FIND_RATE;
+    print_text();
+    assert_has(text, " 1 q/s  ");
+    find.search.n = 1;
+    print_text();
     assert_has(text, "1 trial in 150 s");
 }
 
@@ -498,6 +541,7 @@ int main(void)
         TEST(a_good_confirmation_of_a_load_that_failed_confirms_nothing),
         TEST(a_descent_that_ended_at_the_start_of_the_range_needs_no_time),
         TEST(trials_are_rows),
+        TEST(each_trial_has_a_row),
         TEST(limiting_factor_is_named_from_the_counts),
         TEST(a_search_cut_short_names_what_happened_at_the_smallest_bad_load),
         TEST(connections_per_second_have_their_unit),
