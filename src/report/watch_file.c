@@ -65,10 +65,10 @@ static struct run run_of(const struct json_object *result)
     return run;
 }
 
-/* Whether the samples last until the end of the run. */
+/* Whether the samples, of which there are some, last until the end of the run. */
 static bool is_complete(const struct watch_series *s, const struct run *run)
 {
-    return s->n > 0 && s->items[s->n - 1].at[WATCH_EPOCH_NS] + MARGIN_NS >= run->end_ns;
+    return s->items[s->n - 1].at[WATCH_EPOCH_NS] + MARGIN_NS >= run->end_ns;
 }
 
 /* Reads the samples of the time of the run, of which the highest values are known even if a series

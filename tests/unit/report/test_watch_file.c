@@ -2,7 +2,9 @@
  * test_watch_file: samples of a file, and the queries of a run by then. */
 #include "report/watch_file.h"
 
+#include "base/log.h"
 #include "measure/server_cost_report.h"
+#include "print_steps.h"
 #include "report/result.h"
 #include "report/server_cost_reader.h"
 
@@ -39,14 +41,15 @@ static int remove_file(void **state)
 }
 
 /* A sample per second from 4 s before the measurement to `last_s` after its begin. */
-static void write_file(int last_s)
+static void write_file_that_ends(int last_s, const char *why)
 {
     struct watch_series s = {0};
-    struct server_cost c = {.name = "server", .end = "gone"};
+    struct server_cost c = {.name = "server"};
     FILE *out = fopen(path, "we");
     struct json j;
 
     assert_non_null(out);
+    snprintf(c.end, sizeof c.end, "%s", why);
     for (int i = -N_BEFORE; i <= last_s; i++) {
         struct watch_sample sample;
 
@@ -63,10 +66,25 @@ static void write_file(int last_s)
     assert_int_equal(fclose(out), 0);
 }
 
+static void write_file(int last_s)
+{
+    write_file_that_ends(last_s, "gone");
+}
+
+/* Returns the JSON value of the text, to be freed. */
+static struct json_object *parse(const char *text)
+{
+    char error[RESULT_ERROR_BYTES] = "";
+    struct json_object *result = result_parse_any(text, strlen(text), error);
+
+    assert_string_equal(error, "");
+    return result;
+}
+
 /* Joins a run of 10 s whose program was started 2 s before. */
 static struct json_object *join(const char *more)
 {
-    char text[512], error[RESULT_ERROR_BYTES] = "";
+    char text[512];
     struct json_object *result;
 
     snprintf(text, sizeof text,
@@ -74,8 +92,7 @@ static struct json_object *join(const char *more)
              "\"measured_from\":\"2001-09-09T01:46:40.000Z\",\"rate\":{\"duration_s\":%d},"
              "\"queries\":{\"sent\":%d}%s}",
              N_S, QUERIES, more);
-    result = result_parse_any(text, strlen(text), error);
-    assert_string_equal(error, "");
+    result = parse(text);
     assert_int_equal(watch_file_join(result, path), 0);
     return result;
 }
@@ -127,6 +144,65 @@ static void an_end_after_the_run_does_not_matter(void **state)
     assert_string_equal(joined("").end, "");
     write_file(N_S - 2);
     assert_string_equal(joined("").end, "gone");
+    write_file_that_ends(N_S - 2, "");
+    assert_string_equal(joined("").end, "watching was stopped");
+}
+
+static void a_run_without_queries_has_no_cost_per_query(void **state)
+{
+    struct json_object *result = parse("{\"started\":\"2001-09-09T01:46:38.000Z\","
+                                       "\"measured_from\":\"2001-09-09T01:46:40.000Z\","
+                                       "\"rate\":{\"duration_s\":10}}");
+    struct server_cost c;
+
+    (void)state;
+    write_file(N_S);
+    assert_int_equal(watch_file_join(result, path), 0);
+    assert_int_equal(server_cost_read(&c, result_find(result, "server_cost")), 0);
+    assert_true(c.queries == WATCH_UNKNOWN);
+    result_free(result);
+}
+
+static void assert_refused(const char *run, const char *file, const char *wanted)
+{
+    struct json_object *result = parse(run);
+    char *said;
+
+    log_set_stream(print_open());
+    assert_int_equal(watch_file_join(result, file), -1);
+    log_set_stream(NULL);
+    said = print_close();
+    assert_has(said, wanted);
+    assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1); /* a single line */
+    free(said);
+    assert_null(result_find(result, "server_cost"));
+    result_free(result);
+}
+
+static void what_does_not_fit_is_said_in_a_line(void **state)
+{
+    static const char run[] = "{\"started\":\"2001-09-09T01:46:38.000Z\",\"measured_from\":"
+                              "\"2001-09-09T01:46:40.000Z\",\"rate\":{\"duration_s\":10}}",
+                      later[] = "{\"started\":\"2001-09-10T01:46:38.000Z\",\"measured_from\":"
+                                "\"2001-09-10T01:46:40.000Z\",\"rate\":{\"duration_s\":10}}",
+                      unmeasured[] = "{\"started\":\"2001-09-09T01:46:38.000Z\"}";
+    FILE *out;
+
+    (void)state;
+    write_file(N_S);
+    assert_refused(run, "/nonexistent", "--watch: /nonexistent: cannot read: No such file");
+    assert_refused(later, path, ": no samples from the time of the run\n");
+    assert_refused(unmeasured, path, "--watch: the result does not say when its measurement began");
+    out = fopen(path, "we");
+    assert_non_null(out);
+    fputs("{\"watched\":", out);
+    assert_int_equal(fclose(out), 0);
+    assert_refused(run, path, "--watch: /tmp/tcpscaler_watch_file.");
+    out = fopen(path, "we");
+    assert_non_null(out);
+    fputs("{}", out);
+    assert_int_equal(fclose(out), 0);
+    assert_refused(run, path, ": expected a file of tcpreport watch --json\n");
 }
 
 int main(void)
@@ -135,6 +211,8 @@ int main(void)
         cmocka_unit_test(cpu_time_is_that_of_the_queries_meanwhile),
         cmocka_unit_test(samples_around_the_run_belong_to_it),
         cmocka_unit_test(an_end_after_the_run_does_not_matter),
+        cmocka_unit_test(a_run_without_queries_has_no_cost_per_query),
+        cmocka_unit_test(what_does_not_fit_is_said_in_a_line),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);
