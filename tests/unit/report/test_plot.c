@@ -141,9 +141,107 @@ static void seconds_without_values_are_a_gap(void **state)
     assert_non_null(strstr(text, "$d << EOD\n0.500 1e-06 1e-06 1e-06\n1.000 NaN NaN NaN\n"
                                  "3.499 1e-06 1e-06 1e-06\n4.989 1e-06 1e-06 1e-06\nEOD\n"));
     assert_non_null(strstr(text, "title 'p99'"));
+    assert_non_null(strstr(text, "set title 'Latency over time'"));
     free(text);
     timeline_free(&run.timeline);
     hist_free(&h);
+}
+
+/* The logs of two runs, the first of which began 5 s after the epoch. */
+static void intervals_of_all_runs_are_counted_from_the_first(void **state)
+{
+    static struct recording both[2];
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 1000);
+    for (uint64_t i = 0; i < 2; i++) {
+        both[i].name = (char *)"run";
+        add_interval(&both[i].timeline, NULL, 5000000000, i * 2000000000, 1000000000, &h);
+        add_interval(&both[i].timeline, "service", 5000000000, i * 2000000000, 1000000000, &h);
+    }
+    assert_int_equal(
+        plot_print(print_open(), &(struct recordings){both, 2}, PLOT_TIME, "response", PLOT_PNG),
+        0);
+    text = print_close();
+    assert_has(text, "set title 'Latency of all runs over time'");
+    assert_has(text,
+               "$d << EOD\n0.500 NaN NaN 1e-06\n1.000 NaN NaN NaN\n2.500 NaN NaN 1e-06\nEOD\n");
+    free(text);
+    assert_int_equal(
+        plot_print(print_open(), &(struct recordings){both, 1}, PLOT_TIME, "service", PLOT_PNG), 0);
+    text = print_close();
+    assert_has(text, "$d << EOD\n0.500 NaN NaN 1e-06\nEOD\n");
+    free(text);
+    for (int i = 0; i < 2; i++)
+        timeline_free(&both[i].timeline);
+    hist_free(&h);
+}
+
+/* A curve of one point could not be seen. */
+static void a_single_value_is_a_point_beside_the_frame(void **state)
+{
+    static struct recording both[2];
+    struct metric *metric;
+    char *text;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        both[i].name = (char *)"run";
+        metric = metrics_get(&both[i].metrics, "response");
+        assert_non_null(metric);
+        hist_record(&metric->hist, 1000);
+    }
+    for (int has_curve = 0; has_curve <= 1; has_curve++) {
+        assert_int_equal(plot_print(print_open(), &(struct recordings){both, 2}, PLOT_LATENCY,
+                                    "response", PLOT_PNG),
+                         0);
+        text = print_close();
+        assert_has(text, has_curve ? "set xrange [0.9:*]\n" : "set xrange [0.9:10]\n");
+        assert_has(text, "plot $d0 using 1:2 with points ");
+        assert_has(text, has_curve ? "$d1 using 1:2 with fsteps " : "$d1 using 1:2 with points ");
+        free(text);
+        hist_record(&metric->hist, 2000);
+    }
+    text = script_of(PLOT_LATENCY, PLOT_PNG);
+    assert_null(strstr(text, "set xrange"));
+    free(text);
+    for (int i = 0; i < 2; i++)
+        metrics_free(&both[i].metrics);
+}
+
+static void curves_of_two_runs_have_their_colours_and_names(void **state)
+{
+    static struct recording both[2];
+    uint64_t times_ns[] = {1000000, 2000000};
+    const struct recordings all = {both, 2};
+    char *text;
+
+    (void)state;
+    both[0].name = (char *)"a";
+    both[1].name = (char *)"b";
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < CONNECTIONS_N_COLUMNS; k++)
+            both[i].connections.times[k] = (struct connection_times){times_ns, 2};
+    assert_int_equal(plot_print(print_open(), &all, PLOT_RECOVERY, "response", PLOT_PNG), 0);
+    text = print_close();
+    assert_has(text, "set title 'Recovery'");
+    assert_has(text, "set xlabel 'time since the first loss, s'\nset ylabel 'connections'\n");
+    assert_has(text, "\nplot $l0 using 1:2 with steps lt 1 dt 2 title 'a'.' lost', "
+                     "$d0 using 1:2 with steps lt 1 title 'a'.' back', \\\n"
+                     "     $l1 using 1:2 with steps lt 2 dt 2 title 'b'.' lost', "
+                     "$d1 using 1:2 with steps lt 2 title 'b'.' back'\n");
+    free(text);
+    assert_int_equal(plot_print(print_open(), &all, PLOT_CONNECT, "response", PLOT_PNG), 0);
+    text = print_close();
+    assert_has(text, "set title 'Connect ramp'");
+    assert_has(text, "set xlabel 'time since connecting began, s'\n"
+                     "set ylabel 'connections established'\n");
+    assert_has(text, "2\nEOD\n$d1 << EOD\n");
+    assert_has(text, "\nplot $d0 using 1:2 with steps ");
+    free(text);
 }
 
 static void names_stay_names(void **state)
@@ -257,6 +355,9 @@ static void answers_are_as_many_per_second_as_what_was_sent(void **state)
                            "\"rate\":{\"asked_qps\":112.5,\"achieved_qps\":90,\"duration_s\":8}}");
     text = script_of(PLOT_RATE, PLOT_PNG);
     assert_non_null(strstr(text, "NaN NaN NaN\n112.5 90 90\nEOD\n"));
+    assert_has(text, "set title 'Achieved and requested rate'");
+    assert_has(text, "set xlabel 'requested, queries/s'\nset ylabel 'queries/s'\n");
+    assert_null(strstr(text, "$d2 "));
     free(text);
     json_object_put(run.result);
     run.result = NULL;
@@ -342,6 +443,66 @@ static void what_is_missing_is_said(void **state)
     assert_non_null(plot_lacks(&one, PLOT_CONNECT, "response", &name));
     assert_non_null(plot_lacks(&one, PLOT_RECOVERY, "response", &name));
     assert_non_null(plot_lacks(&one, PLOT_RATE, "response", &name));
+    assert_has(plot_lacks(&one, PLOT_CAPACITY, "response", &name), "no trials with a p99: ");
+}
+
+static void a_recording_of_another_metric_has_no_intervals(void **state)
+{
+    const char *name = NULL;
+    struct hist h;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    hist_record(&h, 1000);
+    add_interval(&run.timeline, "service", 0, 0, 1000000000, &h);
+    assert_has(plot_lacks(&one, PLOT_TIME, "response", &name), "no intervals of this metric: ");
+    timeline_free(&run.timeline);
+    hist_free(&h);
+}
+
+static struct recording searched(const char *result)
+{
+    const struct recording r = {.name = (char *)"run", .result = json_tokener_parse(result)};
+
+    assert_non_null(r.result);
+    return r;
+}
+
+static void searches_in_one_picture_are_alike(void **state)
+{
+    static const char
+        rates[] = "{\"search\":{\"unit\":\"q/s\",\"trials\":[{\"p99_ns\":1}]}}",
+        connections[] = "{\"search\":{\"unit\":\"connections\",\"trials\":"
+                        "[{\"p99_ns\":1}]}}",
+        sweep[] = "{\"sweep\":{\"over\":\"connections\",\"points\":[{\"at\":1,"
+                  "\"search\":{\"unit\":\"q/s\",\"capacity\":9,\"lower\":8,\"upper\":10}}]}}",
+        other[] = "{\"sweep\":{\"over\":\"size\",\"points\":[{\"at\":1,"
+                  "\"search\":{\"unit\":\"q/s\",\"capacity\":9,\"lower\":8,\"upper\":10}}]}}";
+    const struct {
+        const char *results[2], *lacks;
+    } pictures[] = {
+        {{rates, rates}, NULL},
+        {{rates, connections}, "not all searches have the same unit"},
+        {{sweep, sweep}, NULL},
+        {{sweep, other}, "not all sweeps are over the same option with searches in the same unit"},
+        {{sweep, rates}, "no trials with a p99: "},
+    };
+    const char *name;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        struct recording both[2] = {searched(pictures[i].results[0]),
+                                    searched(pictures[i].results[1])};
+        const char *lacks =
+            plot_lacks(&(struct recordings){both, 2}, PLOT_CAPACITY, "response", &name);
+
+        if (pictures[i].lacks == NULL)
+            assert_null(lacks);
+        else
+            assert_has(lacks, pictures[i].lacks);
+        for (int k = 0; k < 2; k++)
+            json_object_put(both[k].result);
+    }
 }
 
 int main(void)
@@ -352,6 +513,9 @@ int main(void)
         cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
         cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
         cmocka_unit_test(seconds_without_values_are_a_gap),
+        cmocka_unit_test(intervals_of_all_runs_are_counted_from_the_first),
+        cmocka_unit_test(a_single_value_is_a_point_beside_the_frame),
+        cmocka_unit_test(curves_of_two_runs_have_their_colours_and_names),
         cmocka_unit_test(names_stay_names),
         cmocka_unit_test(long_names_leave_the_picture_its_place),
         cmocka_unit_test(metric_stays_a_name),
@@ -362,6 +526,8 @@ int main(void)
         cmocka_unit_test(points_of_a_sweep_have_what_is_known),
         cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
         cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(a_recording_of_another_metric_has_no_intervals),
+        cmocka_unit_test(searches_in_one_picture_are_alike),
     };
 
     return cmocka_run_group_tests(tests, start, end);
