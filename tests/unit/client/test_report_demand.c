@@ -48,10 +48,27 @@ static void ratio_to_nothing_is_unknown(void **state)
     memset(&m->result.tally, 0, sizeof m->result.tally);
     text = text_of(report_text, m);
     assert_has(text, "clients tried to connect, - queries per connection\n");
-    assert_has(text, "reuse ratio -; 0 queries (- %) waited for a connection, 0 failed");
+    assert_has(text, "reuse ratio -; 0 queries (- %) waited for a connection, 0 failed with it\n"
+                     "Queries ");
     free(text);
     text = text_of(report_json, m);
-    assert_has(text, "\"reuse_ratio\": null");
+    assert_has(text, "\"reuse_ratio\": null,\n    \"waited_ratio\": null,\n"
+                     "    \"mean_queries_per_connection\": null,\n");
+    free(text);
+}
+
+static void connections_that_no_query_used_yet_are_not_reused(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.on_demand = true;
+    tally_add(&m->result.tally.demand.opened, 2000); /* twice the queries */
+    text = text_of(report_text, m);
+    assert_has(text, "reuse ratio 0; ");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"reuse_ratio\": 0,");
     free(text);
 }
 
@@ -130,6 +147,7 @@ int main(void)
         TEST(reuse_of_connections_on_demand_is_reported),
         TEST(less_than_all_is_not_reported_as_all),
         TEST(ratio_to_nothing_is_unknown),
+        TEST(connections_that_no_query_used_yet_are_not_reused),
         TEST(counts_on_demand_are_under_their_keys),
         TEST(timeouts_that_the_server_announced_are_reported),
     };

@@ -43,6 +43,34 @@ static void memory_of_a_connection_takes_a_thousand_of_them(void **state)
     }
 }
 
+static void memory_that_is_unknown_or_did_not_grow_has_no_figure(void **state)
+{
+    static const struct {
+        uint64_t rss_before, rss_after, slab_before, slab_after;
+        const char *line;
+    } readings[] = {
+        {100000, 100000, 100000, 100000, "; 97.7 KiB resident\n"},
+        {100000, 90000, 100000, 90000, "; 87.9 KiB resident\n"},
+        {100, HOST_COUNTERS_UNKNOWN, 100, HOST_COUNTERS_UNKNOWN, " s system\n"},
+        {100, HOST_COUNTERS_UNKNOWN, HOST_COUNTERS_UNKNOWN, 200, " s system\n"},
+    };
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    r->connections_live = 1000;
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
+        r->host_before.rss_bytes = readings[i].rss_before;
+        r->host_after.rss_bytes = readings[i].rss_after;
+        r->host_before.slab_bytes = readings[i].slab_before;
+        r->host_after.slab_bytes = readings[i].slab_after;
+        text = text_of(report_text, m);
+        assert_has(text, readings[i].line);
+        assert_null(strstr(text, "per connection"));
+        free(text);
+    }
+}
+
 static void assert_start(struct made_up *m, int64_t margin_ns, const char *expected)
 {
     char *text;
@@ -64,6 +92,22 @@ static void start_is_known_before_or_after_it(void **state)
     assert_start(*state, -656 * (int64_t)MS,
                  "\nStart        at 2023-11-14T22:13:20.000Z, known 656 ms after it; clock not "
                  "synchronized\n");
+}
+
+static void start_says_how_exact_it_was(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->result.start = (struct client_start){.requested = true,
+                                            .at_epoch_ns = 1700000000000000000,
+                                            .margin_ns = 2500 * (int64_t)MS,
+                                            .late_ns = 30 * US};
+    m->result.start.clock.is_synchronized = true;
+    m->result.start.clock.max_error_ns = 4 * MS;
+    text = text_of(report_text, m);
+    assert_has(text, " known 2.50 s before; first query 30.0 us late; clock within 4.00 ms\n");
+    free(text);
 }
 
 /* A reading before the load, one when it begins, and one after it: each figure has its own. */
@@ -172,6 +216,7 @@ static void what_the_run_did_not_have_is_left_out(void **state)
     m->result.has_interface = true;
     m->result.loaded = false;
     text = text_of(report_text, m);
+    assert_null(strstr(text, "under load"));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_null(strstr(text, words[i]));
     free(text);
@@ -208,6 +253,15 @@ static void rows_of_both_kinds_count(void **state)
     text = text_of(report_text, m);
     assert_has(text, "\nRaw output   120 rows written, 304 missing, 5,600 not sampled: No space");
     free(text);
+    m->result.rows = (struct rows_result){
+        .written = {1, 1}, .dropped = {1, 1}, .left_out = {3, 3}, .error = ENOSPC};
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   2 rows written, 2 missing, 6 not sampled: No space");
+    free(text);
+    m->result.rows = (struct rows_result){.error = ENOSPC};
+    text = text_of(report_text, m);
+    assert_has(text, "\nRaw output   nothing was written, not even the header: No space");
+    free(text);
 }
 
 int main(void)
@@ -215,7 +269,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(memory_is_that_of_the_connections_still_open),
         TEST(memory_of_a_connection_takes_a_thousand_of_them),
+        TEST(memory_that_is_unknown_or_did_not_grow_has_no_figure),
         TEST(start_is_known_before_or_after_it),
+        TEST(start_says_how_exact_it_was),
         TEST(figures_of_the_host_are_differences),
         TEST(figures_of_the_network_are_those_under_load),
         TEST(sockets_left_are_told_apart),

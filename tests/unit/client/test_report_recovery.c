@@ -35,6 +35,22 @@ static void shares_count_those_that_never_came_back(void **state)
     free(text);
 }
 
+static void as_many_may_come_back_as_do_not(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    hist_record(&m->result.metrics[CLIENT_RECOVERY], 3000 * MS);
+    hist_record_beyond(&m->result.metrics[CLIENT_RECOVERY], 1);
+    text = text_of(report_text, m);
+    assert_has(text, "Recovery     2 connections lost, 1 back: 50 % within 3.00 s, 90 % never, "
+                     "99 % never\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"recovery\": {\n    \"lost\": 2,\n    \"back\": 1,\n");
+    free(text);
+}
+
 /* The query timeout of 5 s has nothing to do with them. */
 static void percentile_among_those_that_never_came_back_is_never(void **state)
 {
@@ -131,7 +147,10 @@ static void without_a_load_nothing_is_counted_since_it_began(void **state)
     m->result.host_before.listen_overflows = m->result.host_after.listen_overflows = 12345;
     text = text_of(report_text, m);
     assert_has(text, "Recovery ");
-    assert_null(strstr(text, "12,345 listen"));
+    assert_has(text, "             since the load began: 0 SYN retransmits\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "    \"listen_overflows\": null,\n    \"listen_drops\": null\n  },");
     free(text);
 }
 
@@ -157,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(run_that_lost_no_connection_says_nothing),
         TEST(shares_count_those_that_never_came_back),
+        TEST(as_many_may_come_back_as_do_not),
         TEST(percentile_among_those_that_never_came_back_is_never),
         TEST(percentile_among_arrivals_that_never_connected_is_never),
         TEST(handshakes_of_arrivals_are_explained_with_tls),

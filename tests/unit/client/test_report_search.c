@@ -401,6 +401,8 @@ static void limiting_factor_is_named_from_the_counts(void **state)
     find.trials[12].syn_retransmits = 11 * 20 + 1; /* 20 of 2,000 are allowed */
     print_json(&find);
     assert_has(text, "\"bound_by\": \"syns-lost\"");
+    print_text();
+    assert_has(text, "             221 SYNs were retransmitted in the bad trials at that load\n");
     find.trials[12].overflows = 240;
     find.trials[0].overflows = 2; /* of a good trial: beside the point */
     print_json(&find);

@@ -39,7 +39,7 @@ static int setup(void **state)
     char error[SLO_ERROR_BYTES];
 
     (void)state;
-    if (slo_parse(&o.goals, "p99<10ms", error) != 0 || client_sweep_prepare(&sweep, &o) != 0)
+    if (slo_parse(&o.goals, "p99<10ms,lost=0", error) != 0 || client_sweep_prepare(&sweep, &o) != 0)
         return -1;
     for (int i = 0; i < 2; i++) {
         struct client_find *f = sweep.points[i].find;
@@ -81,20 +81,22 @@ static void every_value_has_a_row(void **state)
     (void)state;
     report_sweep_text(print_open(), &sweep);
     text = print_close();
-    assert_has(text, "service level p99<10ms; loads in q/s\n");
+    assert_has(text, "service level p99<10ms,lost=0; loads in q/s\n");
     assert_has(text,
                "             100          1,010          1,000          1,020  found: p99<10ms\n");
     assert_has(text, "           1,000              -            900            920  inconclusive, "
                      "stopped: p99<10ms\n");
-    assert_has(text,
-               "          10,000              -              -              -  not reached\n");
+    assert_has(text, "          10,000              -              -              -  not reached\n"
+                     "  stopped: the run ended before the search began\n");
+    assert_string_equal(strrchr(text, ':'), ": the run ended before the search began\n");
 }
 
-static void assert_explained(enum search_reason reason, const char *expected)
+static void assert_explained(enum search_reason first, enum search_reason second,
+                             const char *expected)
 {
     for (int i = 0; i < 2; i++) {
         sweep.points[i].find->search.status = SEARCH_INCONCLUSIVE;
-        sweep.points[i].find->search.reason = reason;
+        sweep.points[i].find->search.reason = i == 0 ? first : second;
         sweep.points[i].find->search.void_load = 500 + i;
     }
     free(text);
@@ -113,12 +115,19 @@ static void a_reason_is_explained_once_and_what_voids_trials_for_each_value(void
                                                   {TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0},
                                                   2000000000};
     }
-    assert_explained(SEARCH_TIME, "  time: not enough time was left for another trial: use a "
-                                  "longer --find-time\n");
-    assert_explained(SEARCH_VOID, "  connections 100: this host, not the server, was the limit at "
-                                  "500 q/s: generator-limited (see docs/capacity.md)\n"
-                                  "  connections 1,000: this host, not the server, was the limit "
-                                  "at 501 q/s: generator-limited (see docs/capacity.md)\n");
+    assert_explained(SEARCH_TIME, SEARCH_TIME,
+                     "  time: not enough time was left for another trial: use a "
+                     "longer --find-time\n");
+    assert_explained(SEARCH_TIME, SEARCH_UNCONNECTED,
+                     "  time: not enough time was left for another trial: use a "
+                     "longer --find-time\n"
+                     "  no-connection: no connection became usable (see the connection "
+                     "outcomes)\n");
+    assert_explained(SEARCH_VOID, SEARCH_VOID,
+                     "  connections 100: this host, not the server, was the limit at "
+                     "500 q/s: generator-limited (see docs/capacity.md)\n"
+                     "  connections 1,000: this host, not the server, was the limit "
+                     "at 501 q/s: generator-limited (see docs/capacity.md)\n");
 }
 
 static void a_run_that_ended_before_its_load_reached_none(void **state)
@@ -133,6 +142,7 @@ static void a_run_that_ended_before_its_load_reached_none(void **state)
     report_sweep_text(print_open(), &sweep);
     text = print_close();
     assert_has(text, "100              -              -              -  not reached\n");
+    assert_null(strstr(text, "stopped"));
 }
 
 static void small_loads_keep_their_digits(void **state)
@@ -162,7 +172,7 @@ static void each_value_has_its_search(void **state)
     assert_has(text, "\"over\": \"connections\"");
     assert_has(text, "\"at\": 100,");
     assert_has(text, "\"reason\": \"stopped\"");
-    assert_has(text, "\"at\": 10000,\n        \"search\": null");
+    assert_has(text, "\"at\": 10000,\n        \"search\": null\n      }\n    ]\n  }\n}");
     assert_false(client_sweep_is_conclusive(&sweep));
 }
 
@@ -190,6 +200,27 @@ static void values_that_were_reached_are_rows(void **state)
                "100,found,1010,1000,1020,p99<10ms,server,1,150.250000\n"
                "1000,inconclusive,,900,920,p99<10ms,server,0,0.007000\n");
     assert_null(strstr(text, "10000,"));
+    free(text);
+    sweep.points[1].find->search.n = 0;
+    report_sweep_csv(print_open(), &sweep);
+    text = print_close();
+    assert_has(text, "\n1000,inconclusive,,,,,,0,0.007000\n");
+}
+
+static void trials_of_all_values_are_rows_of_one_file(void **state)
+{
+    const char *row;
+    int n = 0;
+
+    (void)state;
+    report_sweep_trials_csv(print_open(), &sweep);
+    text = print_close();
+    assert_memory_equal(text, "step,load,", 10);
+    for (row = text; (row = strchr(row, '\n') + 1)[0] != '\0'; n++)
+        assert_memory_equal(row, n < 22 ? "bisect,10" : "bisect,9", 8);
+    assert_int_equal(n, 2 * 22);
+    assert_non_null(strstr(text, ",100,0,0\nbisect"));
+    assert_non_null(strstr(text, ",1000,0,0\nbisect"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -204,6 +235,7 @@ int main(void)
         TEST(each_value_has_its_search),
         TEST(a_single_search_is_no_sweep),
         TEST(values_that_were_reached_are_rows),
+        TEST(trials_of_all_values_are_rows_of_one_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
