@@ -9,7 +9,6 @@
 #define TCPSCALER_BASE_CLOCK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
 #include <time.h>

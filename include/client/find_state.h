@@ -9,7 +9,6 @@
 #include "client/search/search.h"
 #include "client/steer.h"
 #include "client/workers.h"
-#include "host/counters.h"
 #include "measure/batch_means.h"
 #include "measure/tally.h"
 #include "workload/trend.h"

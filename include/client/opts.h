@@ -5,9 +5,6 @@
 
 #include "client/opts_table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Fills *opts from the command line and checks everything that needs no system call: combinations,
  * ranges, syntax of the host.  Returns like options_parse(). */
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,

@@ -5,7 +5,8 @@
 
 #include "base/output.h"
 #include "client/opts.h"
-#include "measure/rows.h"
+
+struct rows;
 
 struct client_outputs {
     /* Closed if not requested. */

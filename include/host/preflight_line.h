@@ -4,9 +4,6 @@
 #ifndef TCPSCALER_HOST_PREFLIGHT_LINE_H
 #define TCPSCALER_HOST_PREFLIGHT_LINE_H
 
-#include "host/limits.h"
-
-#include <stdbool.h>
 #include <stdint.h>
 
 #define PREFLIGHT_LINES      28

@@ -4,7 +4,6 @@
 #ifndef TCPSCALER_MEASURE_CLASS_TALLY_H
 #define TCPSCALER_MEASURE_CLASS_TALLY_H
 
-#include "measure/hist.h"
 #include "measure/tally.h"
 
 #include <stddef.h>

@@ -10,7 +10,6 @@
 #define TCPSCALER_MEASURE_HIST_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define HIST_DIGITS       3

@@ -6,8 +6,6 @@
 #ifndef TCPSCALER_MEASURE_OUTCOME_H
 #define TCPSCALER_MEASURE_OUTCOME_H
 
-#include <stdint.h>
-
 /* id, name.  In the order a connection passes through them. */
 #define OUTCOME_PHASES(X)                                                                          \
     X(SOCKET, "socket")                                                                            \

@@ -11,7 +11,6 @@
 #include "measure/slope.h"
 #include "measure/watch_series.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define SERVER_COST_NAME_BYTES 160

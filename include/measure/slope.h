@@ -8,7 +8,6 @@
 #ifndef TCPSCALER_MEASURE_SLOPE_H
 #define TCPSCALER_MEASURE_SLOPE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* The risk that the true slope is outside the interval: 5 %. */

@@ -4,7 +4,6 @@
 #ifndef TCPSCALER_MEASURE_WATCH_SERIES_H
 #define TCPSCALER_MEASURE_WATCH_SERIES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,7 +6,6 @@
 #define TCPSCALER_NET_CONTROL_REQUEST_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -7,7 +7,6 @@
 #include "net/sock_address.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/un.h>
 
 #define CONTROL_SOCKET_ERROR_BYTES 320

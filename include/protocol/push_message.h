@@ -21,7 +21,6 @@
 #include "protocol/query.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define PUSH_MAGIC        0x54504d31u

@@ -10,7 +10,6 @@
 #include "report/timeline.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct json_object;

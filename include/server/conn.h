@@ -16,7 +16,6 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Size of one receive call, and thus the most that is kept for a peer that does not read. */

@@ -16,7 +16,6 @@
 #define TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct id_set;

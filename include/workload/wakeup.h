@@ -16,7 +16,6 @@
 #ifndef TCPSCALER_WORKLOAD_WAKEUP_H
 #define TCPSCALER_WORKLOAD_WAKEUP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define WAKEUP_LEAST_NS 20000u

@@ -2,7 +2,6 @@
  * client_control: see client/control.h. */
 #include "client/control.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "client/metrics.h"
 

@@ -17,7 +17,6 @@
 #include "config/options_rows.h"
 #include "config/options_value.h"
 #include "config/settings.h"
-#include "measure/verdict.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/worker/config.h"
 #include "config/options_rows.h"
+#include "measure/rows.h"
 #include "measure/verdict.h"
 
 #include <stddef.h>

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text_stream.h"
 #include "measure/hlog.h"
+#include "measure/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

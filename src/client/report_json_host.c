@@ -2,7 +2,6 @@
  * report_json_host: see client/report_json_host.h. */
 #include "client/report_json_host.h"
 
-#include "base/clock.h"
 #include "host/process_limits.h"
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"

@@ -20,7 +20,6 @@
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include "base/units.h"
 #include "measure/memory_per_connection.h"
 
-#include <inttypes.h>
-
 void report_text_diagnosis(FILE *out, const struct client_result *r)
 {
     char text[UNITS_TEXT_BYTES];

@@ -6,7 +6,6 @@
 #include "workload/identity.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
 
 enum { IDENTITY_TEXT_BYTES = INET6_ADDRSTRLEN + 8 };
 

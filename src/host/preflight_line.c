@@ -2,6 +2,8 @@
  * preflight_line: see host/preflight_line.h. */
 #include "host/preflight_line.h"
 
+#include "host/limits.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>

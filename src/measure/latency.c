@@ -3,6 +3,7 @@
 #include "measure/latency.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #define PERCENTILE(...) {__VA_ARGS__},
 

@@ -3,6 +3,7 @@
 #include "measure/server_cost.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define SOURCE_NAME(id, name) name,

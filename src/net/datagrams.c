@@ -2,7 +2,6 @@
  * datagrams: see net/datagrams.h. */
 #include "net/datagrams.h"
 
-#include "net/sock.h"
 #include "net/sock_stamp.h"
 
 #include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */

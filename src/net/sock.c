@@ -4,13 +4,11 @@
 
 #include "net/sock_stamp.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

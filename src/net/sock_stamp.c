@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 

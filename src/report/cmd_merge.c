@@ -16,7 +16,6 @@
 #include "report/result_figures.h"
 #include "report/total.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * cmd_show: tcpreport show: prints the files of a run as one screen of text. */
-#include "base/log.h"
 #include "base/units.h"
 #include "measure/latency_report.h"
 #include "measure/server_cost_report.h"

@@ -2,7 +2,6 @@
  * compare_report: see report/compare_report.h. */
 #include "report/compare_report.h"
 
-#include "base/log.h"
 #include "base/output.h"
 #include "base/units.h"
 #include "report/cmd.h"

@@ -11,7 +11,6 @@
 #include "report/server_cost_reader.h"
 
 #include <ctype.h>
-#include <math.h>
 
 struct drawing {
     const struct watch_series *samples;

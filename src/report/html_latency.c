@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * html_latency: the section on times by percentile. */
-#include "base/units.h"
 #include "report/figure.h"
 #include "report/history.h"
 #include "report/html_picture.h"
 #include "report/html_plots.h"
 #include "report/html_sections.h"
 #include "report/html_table.h"
-#include "report/html_text.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 

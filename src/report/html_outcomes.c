@@ -5,7 +5,6 @@
 #include "report/figure.h"
 #include "report/html_sections.h"
 #include "report/html_table.h"
-#include "report/html_text.h"
 #include "report/result.h"
 
 #include <string.h>

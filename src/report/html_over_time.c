@@ -7,7 +7,6 @@
 #include "report/html_plots.h"
 #include "report/html_sections.h"
 #include "report/html_table.h"
-#include "report/html_text.h"
 #include "report/result.h"
 #include "report/result_figures.h"
 

@@ -10,7 +10,6 @@
 #include "report/result.h"
 #include "report/result_figures.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

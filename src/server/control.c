@@ -6,8 +6,6 @@
 #include "base/shutdown.h"
 #include "server/metrics.h"
 
-#include <inttypes.h>
-
 static enum control_status refuse(struct control_reply *reply, enum control_status status,
                                   const char *why)
 {

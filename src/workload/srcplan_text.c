@@ -3,7 +3,6 @@
 #include "workload/srcplan.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/socket.h>
 
 struct found {
     enum proxy_header_event event;

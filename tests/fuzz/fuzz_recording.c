@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "file.h"
 #include "report/recordings.h"
-#include "report/result.h"
 
 #include <string.h>
 

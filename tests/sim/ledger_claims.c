@@ -12,7 +12,6 @@
 #include "ledger_idle.h"
 #include "ledger_tls.h"
 #include "violation.h"
-#include "world.h"
 
 #include <stddef.h>
 

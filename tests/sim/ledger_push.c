@@ -9,7 +9,6 @@
 #include "memory.h"
 #include "tcp.h"
 #include "violation.h"
-#include "world.h"
 
 enum { HEADER_BYTES = 52 };
 

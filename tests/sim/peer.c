@@ -12,7 +12,6 @@
 #include "peer_restart.h"
 #include "peer_tls.h"
 #include "tcp.h"
-#include "violation.h"
 #include "world.h"
 
 #include <errno.h>

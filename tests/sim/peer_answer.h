@@ -3,7 +3,6 @@
 #ifndef TCPSCALER_SIM_PEER_ANSWER_H
 #define TCPSCALER_SIM_PEER_ANSWER_H
 
-#include "protocol/query.h"
 #include "tcp.h"
 
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 
 #include "server/fields.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* name, simplest value.  Shrinking moves each field towards its simplest value.  "permille" fields

@@ -4,7 +4,6 @@
 
 #include "memory.h"
 #include "readiness.h"
-#include "violation.h"
 #include "world.h"
 
 #include <errno.h>

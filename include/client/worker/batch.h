@@ -11,7 +11,6 @@
 #define TCPSCALER_CLIENT_WORKER_BATCH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A query to be queued. */

@@ -6,7 +6,6 @@
 #include "base/cpulist.h"
 #include "client/worker/class.h"
 #include "host/memory_model.h"
-#include "measure/rows.h"
 #include "net/sock.h"
 #include "net/tls_context.h"
 #include "protocol/proxy_header.h"
@@ -46,6 +45,7 @@ enum client_kernel_ts { CLIENT_KERNEL_TS_AUTO, CLIENT_KERNEL_TS_YES, CLIENT_KERN
 
 struct client_targets;
 struct memory_watch;
+struct rows;
 
 struct client_config {
     /* connections */

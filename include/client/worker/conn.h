@@ -10,7 +10,6 @@
 #include "client/worker/transport.h"
 #include "measure/outcome.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

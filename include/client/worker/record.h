@@ -5,7 +5,6 @@
 #ifndef TCPSCALER_CLIENT_WORKER_RECORD_H
 #define TCPSCALER_CLIENT_WORKER_RECORD_H
 
-#include "measure/outcome.h"
 #include "workload/srcplan.h"
 
 #include <stdbool.h>

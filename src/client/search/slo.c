@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "client/worker/arrival.h"
 #include "client/worker/conn.h"
+#include "measure/rows.h"
 
 /* When the answer to a query arrived, as far as is known. */
 static uint64_t arrival_ns(const struct client_transport *t, uint64_t sent_ns, uint64_t received_ns)

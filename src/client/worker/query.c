@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "client/worker/conn.h"
+#include "measure/rows.h"
 #include "net/worker.h"
 
 /* Limit on the initial table of queries in flight: 56 MiB of address space. */

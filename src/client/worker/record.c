@@ -2,6 +2,8 @@
  * client_record: see client/worker/record.h. */
 #include "client/worker/record.h"
 
+#include "measure/outcome.h"
+
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <sys/socket.h>

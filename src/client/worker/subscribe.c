@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "client/worker/conn.h"
 #include "client/worker/events.h"
+#include "measure/rows.h"
 #include "net/thread.h"
 #include "net/worker.h"
 

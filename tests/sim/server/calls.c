@@ -7,7 +7,6 @@
 #include "clients.h"
 #include "descriptor.h"
 #include "fiber.h"
-#include "ports.h"
 #include "tcp.h"
 #include "violation.h"
 #include "world.h"

@@ -15,7 +15,6 @@
 #include "world.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define US 1000ull

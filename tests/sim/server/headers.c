@@ -3,7 +3,6 @@
 #include "headers.h"
 
 #include "clients.h"
-#include "descriptor.h"
 #include "protocol/proxy_header.h"
 #include "server/service.h"
 #include "tcp.h"

@@ -2,7 +2,6 @@
  * tcp_listen: listening sockets and their queues; see tcp.h. */
 #include "readiness.h"
 #include "tcp.h"
-#include "world.h"
 
 #include <errno.h>
 

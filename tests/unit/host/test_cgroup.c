@@ -7,7 +7,6 @@
 
 #include "watch/tree.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

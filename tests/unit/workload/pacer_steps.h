@@ -5,7 +5,6 @@
 
 #include "workload/pacer.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

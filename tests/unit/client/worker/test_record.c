@@ -2,6 +2,7 @@
  * test_client_record: the row of a connection. */
 #include "client/worker/record.h"
 
+#include "measure/outcome.h"
 #include "print_steps.h"
 
 #include <setjmp.h>
