@@ -29,9 +29,9 @@ struct options_sections {
     unsigned place; /* enum options_place */
 };
 
-/* Returns 0, or -1 if there are OPTIONS_SECTION_MOST of this place. */
+/* Returns 0, or -1 with the reason if there are OPTIONS_SECTION_MOST of this place. */
 int options_section_add(struct options_sections *all, unsigned place,
-                        const struct options_section *section);
+                        const struct options_section *section, char *reason);
 
 /* Whether a line of a file begins a section. */
 bool options_section_is_header(const char *line);

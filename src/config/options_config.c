@@ -72,11 +72,8 @@ static int take_section(struct options *o, void *settings, enum options_place pl
     section.option = row->name;
     section.name = name;
     section.text = lines;
-    if (options_section_add((void *)((char *)settings + row->offset), place, &section) != 0) {
-        snprintf(reason, OPTIONS_ERROR_BYTES, "%s: expected at most %d", row->name,
-                 OPTIONS_SECTION_MOST);
+    if (options_section_add((void *)((char *)settings + row->offset), place, &section, reason) != 0)
         return -1;
-    }
     o->given[row - o->rows] = (unsigned char)place;
     return (int)n;
 }

@@ -10,13 +10,13 @@
 #define REFUSE(...) (snprintf(reason, OPTIONS_SECTION_ERROR_BYTES, __VA_ARGS__), -1)
 
 int options_section_add(struct options_sections *all, unsigned place,
-                        const struct options_section *section)
+                        const struct options_section *section, char *reason)
 {
     if (all->place != place)
         all->n = 0;
     all->place = place;
     if (all->n == OPTIONS_SECTION_MOST)
-        return -1;
+        return REFUSE("%s: expected at most %d", section->option, OPTIONS_SECTION_MOST);
     all->items[all->n++] = *section;
     return 0;
 }

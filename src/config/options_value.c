@@ -237,11 +237,8 @@ static int add_section(struct options *o, struct options_sections *all,
 {
     const struct options_section section = {.option = row->name, .text = value};
 
-    if (options_section_add(all, place, &section) != 0) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "%s: expected at most %d", row->name,
-                 OPTIONS_SECTION_MOST);
+    if (options_section_add(all, place, &section, error) != 0)
         return -1;
-    }
     o->given[row - o->rows] = (unsigned char)place;
     return 0;
 }
