@@ -15,7 +15,6 @@ struct meminfo {
     uint64_t total_bytes;
     uint64_t free_bytes;
     uint64_t cache_bytes; /* file pages, neither dirty nor mapped: dropped on demand */
-    uint64_t slab_bytes;  /* kernel objects, including sockets */
 };
 
 /* Missing values are MEMINFO_UNKNOWN; an unknown cache_bytes is 0. */

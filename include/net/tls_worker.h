@@ -19,7 +19,7 @@ struct tls_context {
     struct ssl_ctx_st *ctx;
     struct bio_method_st *bio;
     char *server_name; /* for SNI; NULL: none */
-    bool is_client, resume;
+    bool is_client;
 };
 
 struct tls_worker {

@@ -39,7 +39,6 @@ void meminfo_parse(struct meminfo *m, const char *text)
 
     m->total_bytes = value_of(text, "MemTotal");
     m->free_bytes = value_of(text, "MemFree");
-    m->slab_bytes = value_of(text, "Slab");
     m->cache_bytes = cache > pinned ? cache - pinned : 0;
 }
 

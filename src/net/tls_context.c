@@ -234,7 +234,6 @@ struct tls_context *tls_client_context(const struct tls_client_options *options,
         return NULL;
     }
     c->is_client = true;
-    c->resume = options->resume;
     if (configure_client(c, options, error) == 0)
         return c;
     tls_context_free(c);
