@@ -23,47 +23,47 @@ extern const char *const html_plots_metrics[HTML_PLOTS_METRICS];
 bool html_plots_has_curve(const struct metrics *metrics, const char *name);
 
 /* Requires at least one metric with a curve. */
-void html_plots_percentiles(FILE *script, const struct metrics *metrics);
+void html_plots_percentiles(FILE *out, const struct metrics *metrics);
 
 /* Whether answers are in more than one row and column. */
 bool html_plots_has_heat_map(const struct history *history);
 
 /* Response times over time as a heat map, with percentiles. */
-void html_plots_heat_map(FILE *script, const struct history *history);
+void html_plots_heat_map(FILE *out, const struct history *history);
 
 /* Whether a column is long enough for a rate. */
 bool html_plots_has_rates(const struct history *history);
 
 /* Queries per second over time; requested_qps 0: not a constant, or unknown. */
-void html_plots_rates(FILE *script, const struct history *history, double requested_qps);
+void html_plots_rates(FILE *out, const struct history *history, double requested_qps);
 
 /* Messages received per second over time. */
-void html_plots_message_rate(FILE *script, const struct history *history);
+void html_plots_message_rate(FILE *out, const struct history *history);
 
 /* Whether at least two trials of a capacity search have times. */
 bool html_plots_has_trials(const struct json_object *search);
 
 /* The p50 and p99 of these trials by their load, with the bounds of the capacity. */
-void html_plots_trials(FILE *script, const struct json_object *search);
+void html_plots_trials(FILE *out, const struct json_object *search);
 
 /* Whether at least two samples have this figure and the number of connections. */
 bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure user);
 
 /* Memory by number of connections.  Requires at least one known kind of memory. */
-void html_plots_memory(FILE *script, const struct watch_series *samples, enum watch_figure user);
+void html_plots_memory(FILE *out, const struct watch_series *samples, enum watch_figure user);
 
 /* Whether two samples are far enough apart. */
 bool html_plots_has_cpu(const struct watch_series *samples);
 
 /* CPUs busy over time.  Requires such samples. */
-void html_plots_cpu(FILE *script, const struct watch_series *samples);
+void html_plots_cpu(FILE *out, const struct watch_series *samples);
 
 /* Whether at least two searches of a sweep have a capacity, or both bounds of it. */
 bool html_plots_has_sweep(const struct json_object *sweep);
 
 /* Their capacities by the value of the sweep, with the bounds, also of searches without an answer.
  */
-void html_plots_sweep(FILE *script, const struct json_object *sweep);
+void html_plots_sweep(FILE *out, const struct json_object *sweep);
 
 /* Whether each run has the times of its connections, or of those that it lost. */
 bool html_plots_has_ramp(const struct recordings *all);
@@ -73,9 +73,9 @@ bool html_plots_has_recovery(const struct recordings *all);
 bool html_plots_ramp_misleads(const struct recordings *all);
 
 /* Established connections over time, one curve per run. */
-void html_plots_ramp(FILE *script, const struct recordings *all);
+void html_plots_ramp(FILE *out, const struct recordings *all);
 
 /* Connections lost, and back, over time, two curves per run. */
-void html_plots_recovery(FILE *script, const struct recordings *all);
+void html_plots_recovery(FILE *out, const struct recordings *all);
 
 #endif

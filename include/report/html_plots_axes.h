@@ -12,16 +12,16 @@
 enum { HTML_PLOTS_COLOURS = 3 };
 
 /* The terminal, the labels of the axes, and all that the page overrides: what is black. */
-void html_plots_head(FILE *script, const char *name, const char *x, const char *y);
+void html_plots_head(FILE *out, const char *name, const char *x, const char *y);
 
 /* An axis from 0 to `most` (> 0) with at most 6 marks, which do not touch. */
-void html_plots_x_range(FILE *script, double most);
+void html_plots_x_range(FILE *out, double most);
 
 /* The same for a number of things, in thousands (k) and millions (M). */
-void html_plots_x_counts(FILE *script, double most);
+void html_plots_x_counts(FILE *out, double most);
 
 /* As html_plots_x_range(), upwards, from 0 to the mark above `most`; or to `least` (> 0) if that is
  * not less, since gnuplot warns of an empty range, also if it is [0:least<*]. */
-void html_plots_y_range(FILE *script, double most, double least);
+void html_plots_y_range(FILE *out, double most, double least);
 
 #endif

@@ -9,10 +9,10 @@
 double plot_marks_step(double most);
 
 /* Prints ", 'NUMBER' POSITION" for a mark, in thousands (k) and millions (M). */
-void plot_marks_print(FILE *script, double number);
+void plot_marks_print(FILE *out, double number);
 
 /* A logarithmic axis x of numbers from `low` to `high`, with at most 8 marks if they are within
  * reason; a range that begins at 0 is left to gnuplot. */
-void plot_marks_loads(FILE *script, double low, double high);
+void plot_marks_loads(FILE *out, double low, double high);
 
 #endif

@@ -20,9 +20,9 @@ const char *search_reason_name(enum search_reason reason)
     return names[reason];
 }
 
-const char *search_step_name(enum search_step what)
+const char *search_step_name(enum search_step step)
 {
     static const char *const names[] = {"double", "bisect", "confirm", "overload", "recover"};
 
-    return names[what];
+    return names[step];
 }
