@@ -188,6 +188,74 @@ static void replacements_are_those_established_under_load(void **state)
     free(text);
 }
 
+/* Lines about what did not happen would be noise. */
+static void connections_that_were_not_replaced_or_lost_have_no_lines(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    tally_sub(&t->connections.retransmits, 180);
+    tally_sub(&t->queries[TALLY_MEASURED].scheduled, 1003);
+    tally_sub(&t->answers.by_code[0], 3);
+    m->result.paused_ns = 0;
+    m->result.connect_elapsed_ns = 0; /* connecting was cut short */
+    text = text_of(report_text, m);
+    assert_has(
+        text,
+        "\n             98 live at the end\n"
+        "Queries      0 scheduled, 1,000 sent, 980 answered\n"
+        "             15 timed out, 5 failed, 0 cancelled, 3 unsent\n"
+        "Answers      960 NOERROR, 11 NXDOMAIN, 6 RCODE15, 2 truncated\n"
+        "Rate         100.0 q/s achieved, 0.0 scheduled, 100 requested, measured for 10.0 s\n");
+    free(text);
+    tally_sub(&t->connections.connected, 99);
+    m->result.connect_elapsed_ns = 500 * MS;
+    text = text_of(report_text, m);
+    assert_has(text, "\n             98 live at the end\nQueries ");
+    free(text);
+}
+
+static void connections_that_were_replaced_or_lost_have_lines(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    r->connections_wanted = 60;
+    r->gave_up = true;
+    tally_add(&r->tally.connections.attempted, 70);
+    assert_int_equal(losses_init(&r->losses), 0);
+    for (uint64_t i = 1; i <= 3; i++)
+        losses_add(&r->losses, 7000 * MS, i * 1000 * MS);
+    m->config.reconnect = true;
+    m->about.churn_most_per_s = HOST_LIMITS_UNKNOWN;
+    text = text_of(report_text, m);
+    assert_has(
+        text, "\n             98 live at the end, of 60 requested at that time; opened in 500 ms "
+              "(198/s)\n             gave up: none of the first connections (--connect-window) got "
+              "an answer; 30 not attempted\n"
+              "             3 closed by the server, idle for at least 1.00 s, median 2.00 s\n"
+              "             0 replacements attempted, 0.0/s connected\n"
+              "             180 retransmits ");
+    free(text);
+    m->about.churn_most_per_s = 941;
+    r->sockets.time_wait = 12;
+    text = text_of(report_text, m);
+    assert_has(text, " connected, at most 941/s sustainable with TIME_WAIT\n");
+    assert_null(strstr(text, "at the end\n")); /* the kernel did not tell */
+    r->has_sockets = true;
+    free(text);
+    text = text_of(report_text, m);
+    assert_has(text, "\n             12 in TIME_WAIT towards the server at the end\n");
+    free(text);
+    r->sockets.time_wait = 0;
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "towards the server"));
+    free(text);
+    losses_free(&r->losses);
+}
+
 /* A server stood still in the warm-up only. */
 static void counts_of_all_queries_say_so(void **state)
 {
@@ -212,6 +280,24 @@ static void counts_of_all_queries_say_so(void **state)
     assert_has(text, " 11 waited for a free id, 12 moved to another connection\n");
     assert_has(text, " stray answers (warm-up included): 3 late, 4 duplicate, 5 with unknown id\n");
     assert_has(text, " 500 more in the warm-up, not included\n");
+    free(text);
+}
+
+/* Neither number is taken from the other. */
+static void as_many_of_one_kind_as_of_another_are_reported(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    tally_add(&t->queries[TALLY_MEASURED].blocked, 2);
+    tally_add(&t->queries[TALLY_MEASURED].rerouted, 2);
+    tally_add(&t->late, 1);
+    tally_add(&t->duplicate, 2);
+    tally_add(&t->unknown_id, 1);
+    text = text_of(report_text, m);
+    assert_has(text, " 2 waited for a free id, 2 moved to another connection\n");
+    assert_has(text, " stray answers: 1 late, 2 duplicate, 1 with unknown id\n");
     free(text);
 }
 
@@ -315,6 +401,33 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"tls\": null,");
     assert_has(text, "\"rows\": null,");
     assert_has(text, "\"verdict\": \"SUSPECT\",\n  \"reasons\": [\n    \"unsent\"\n  ]");
+    free(text);
+}
+
+static void figures_that_do_not_exist_are_null(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    char *text;
+
+    r->connect_elapsed_ns = 0;
+    r->load_ns = 10000 * MS; /* connections are not replaced */
+    r->start.requested = true;
+    r->start.late_ns = UINT64_MAX;
+    text = text_of(report_json, m);
+    assert_has(text, "\"connect_rate_per_s\": null,\n    \"connect_elapsed_s\": null,");
+    assert_has(text, "\"churn\": {\n    \"per_s\": null,");
+    assert_has(text, "\"start\": {\n    \"at_epoch_ns\": null,\n    \"margin_s\": null,\n"
+                     "    \"late_ns\": null,");
+    assert_has(text, "\"output\": {\n    \"rows\": null,\n    \"dropped_rows\": null,");
+    free(text);
+    r->load_ns = r->scheduled_ns = r->sent_ns = 0;
+    m->config.reconnect = m->config.listens = true;
+    text = text_of(report_json, m);
+    assert_has(text, "\"measured_from\": null,");
+    assert_has(text, "\"churn\": {\n    \"per_s\": null,");
+    assert_has(text, "\"messages_per_s\": null,\n    \"clock\": null,\n    \"negative\": 0,\n"
+                     "    \"least_ns\": null\n");
     free(text);
 }
 
@@ -553,11 +666,15 @@ int main(void)
         TEST(small_rate_is_not_rounded_to_nothing),
         TEST(a_load_that_never_began_has_no_rate),
         TEST(replacements_are_those_established_under_load),
+        TEST(connections_that_were_not_replaced_or_lost_have_no_lines),
+        TEST(connections_that_were_replaced_or_lost_have_lines),
         TEST(counts_of_all_queries_say_so),
+        TEST(as_many_of_one_kind_as_of_another_are_reported),
         TEST(one_of_a_kind_is_singular),
         TEST(connect_rate_is_that_of_the_first_connections),
         TEST(opening_that_ended_early_counts_those_not_attempted),
         TEST(json_has_every_figure_in_its_place),
+        TEST(figures_that_do_not_exist_are_null),
         TEST(a_connection_that_is_answered_at_last_did_not_fail),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),

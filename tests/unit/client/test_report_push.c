@@ -78,6 +78,12 @@ static void clock_is_named_by_what_dated_the_messages(void **state)
     text = text_of(report_text, m);
     assert_has(text, "50,332 timed with the CLOCK_REALTIME of two hosts: their times below are");
     free(text);
+    tally_sub(&m->result.tally.push.negative, 6);
+    tally_sub(&m->result.tally.push.unfinished, 7);
+    text = text_of(report_text, m);
+    assert_has(text, "3 lost, 4 duplicate, 5 damaged\n");
+    assert_null(strstr(text, "before they were due"));
+    free(text);
     tally_sub(&m->result.tally.push.other_clock, 50332);
     text = text_of(report_json, m);
     assert_has(text, "\"clock\": \"monotonic\"");
