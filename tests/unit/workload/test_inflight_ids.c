@@ -203,6 +203,34 @@ static void a_freed_id_is_found_among_65535_used_ones(void **state)
     }
 }
 
+/* With all ids in use, each connection has a set of its own of them. */
+static void ids_that_one_connection_uses_are_free_on_another(void **state)
+{
+    static uint32_t slots[3][INFLIGHT_IDS];
+    struct inflight_list lists[3];
+    struct inflight t;
+
+    (void)state;
+    start(&t, lists, 3);
+    for (uint32_t c = 0; c < 3; c++) {
+        for (uint32_t id = 0; id < INFLIGHT_IDS; id++)
+            slots[c][id] = send_one(&t, &lists[c], c, 0);
+        inflight_remove(&t, &lists[c], slots[c][100 * (c + 1)]);
+        assert_int_equal(inflight_at(&t, send_one(&t, &lists[c], c, 0))->id, 100 * (c + 1));
+        if (c == 1) { /* it ends: the third takes its place */
+            for (uint32_t id = 0; id < INFLIGHT_IDS; id++)
+                inflight_remove(&t, &lists[1], inflight_find(&t, &lists[1], 1, (uint16_t)id));
+            inflight_forget(&t, &lists[1]);
+        }
+    }
+    assert_int_equal(t.n_id_sets, 2);
+    inflight_remove(&t, &lists[0], slots[0][400]);
+    inflight_remove(&t, &lists[2], slots[2][500]);
+    assert_int_equal(inflight_at(&t, send_one(&t, &lists[2], 2, 0))->id, 500);
+    assert_int_equal(inflight_at(&t, send_one(&t, &lists[0], 0, 0))->id, 400);
+    inflight_free(&t);
+}
+
 static void an_id_counts_as_used_from_its_first_use_on(void **state)
 {
     struct inflight_list list;
@@ -277,6 +305,7 @@ int main(void)
                                         setup_full, teardown_full),
         cmocka_unit_test_setup_teardown(a_freed_id_is_found_among_65535_used_ones, setup_full,
                                         teardown_full),
+        cmocka_unit_test(ids_that_one_connection_uses_are_free_on_another),
         cmocka_unit_test(an_id_counts_as_used_from_its_first_use_on),
         cmocka_unit_test(an_id_in_use_is_passed_over_after_the_wrap),
         cmocka_unit_test(the_ids_of_queries_in_flight_are_passed_over_after_each_wrap),
