@@ -479,6 +479,25 @@ static void valid_run_has_no_reasons(void **state)
     free(text);
 }
 
+static void percentiles_that_hold_are_under_their_keys(void **state)
+{
+    struct made_up *m = *state;
+    char *text = text_of(report_json, m);
+
+    assert_has(text, "\"valid_to\": \"p99\",\n  \"holds\": {\n    \"p50\": true,\n"
+                     "    \"p90\": true,\n    \"p95\": true,\n    \"p99\": true,\n"
+                     "    \"p999\": false,\n    \"p9999\": true,\n    \"max\": true\n  }\n}");
+    free(text);
+    m->result.verdict.percentiles[0] = (struct verdict_percentile){701000, 1200000};
+    text = text_of(report_json, m);
+    assert_has(text, "\"valid_to\": \"none\",\n  \"holds\": {\n    \"p50\": false,\n");
+    free(text);
+    m->result.verdict.has_latency = false;
+    text = text_of(report_json, m);
+    assert_has(text, "\"valid_to\": null,\n  \"holds\": null\n}");
+    free(text);
+}
+
 static void table_without_rows_is_left_out(void **state)
 {
     struct made_up *m = *state;
@@ -678,6 +697,7 @@ int main(void)
         TEST(a_connection_that_is_answered_at_last_did_not_fail),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
         TEST(valid_run_has_no_reasons),
+        TEST(percentiles_that_hold_are_under_their_keys),
         TEST(table_without_rows_is_left_out),
         TEST(rows_that_are_not_there_are_not_explained),
         TEST(tables_without_rows_have_no_head),
