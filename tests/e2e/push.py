@@ -259,7 +259,7 @@ def test_lost_duplicate_and_damaged_messages_are_counted_exactly():
     check_equal((p["lost"], p["duplicate"], p["damaged"]),
                 (did["skipped"], did["duplicated"], did["damaged"]), "lost, duplicate, damaged")
     with stall_may_spoil():
-        check(min(did["skipped"], did["duplicated"], did["damaged"]) > 20, f"it did: {did}")
+        check(min(did["skipped"], did["duplicated"], did["damaged"]) > 5, f"it did: {did}")
     check_equal(received(p), did["good"], "good ones")
     check("push-lost" in r.json["reasons"], r.err)
     check_code(r, 3)
