@@ -113,6 +113,9 @@ static void a_capacity_lies_between_its_bounds(void **state)
     assert_has(text, "\"status\": \"found\"");
     assert_has(text, "\"lower\": 1000,");
     assert_has(text, "\"upper\": 1020,");
+    assert_has(text, "\"elapsed_s\": 150,");
+    assert_has(text, "\"confirmed\": true,");
+    assert_null(strstr(text, "\"ended_early\": true"));
     assert_has(text, "\"limited_by\": \"p99<10ms\"");
     assert_has(text, "\"recovery_s\": 2,");
     assert_has(text, "\"class\": null");
@@ -389,6 +392,8 @@ static void each_trial_has_a_row(void **state)
         "bad: p99<10ms (not drained)\n"
         "  overload                4,000 q/s   2.00 s          -          -          -  \n");
     assert_has(text, "3 trials in 150 s, 0 void\n");
+    print_json(&find);
+    assert_null(strstr(text, "\"p99_ns\": 1")); /* unknown, or slower than every answer */
 }
 
 /* Of the trials that decided. */
