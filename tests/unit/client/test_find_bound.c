@@ -106,6 +106,8 @@ static void first_cause_on_the_way_to_the_server_is_named(void **state)
     assert_string_equal(client_find_bound_name(&f), "not-opened");
     t->n_without_port = 3;
     assert_string_equal(client_find_bound_name(&f), "ports");
+    t->figures.n_not_opened = 6; /* as many for want of a port as for other reasons */
+    assert_string_equal(client_find_bound_name(&f), "ports");
 }
 
 /* Of 2,000 values in two trials, the goal allows 20 beyond its limit. */
@@ -158,9 +160,9 @@ static void missing_connections_are_not_this_hosts_limit(void **state)
     (void)state;
     add(20, TRIAL_VOID, SEARCH_DOUBLE);
     f.search.trials[0].judgment.reason = TRIAL_CONNECTIONS;
+    f.search.void_load = 20;
     assert_false(client_find_lacks_connections(&f));
     f.search.reason = SEARCH_VOID;
-    f.search.void_load = 20;
     assert_true(client_find_lacks_connections(&f));
     assert_string_equal(client_find_bound_name(&f), "server");
     f.trials[0].figures.n_not_opened = 1;
@@ -179,6 +181,11 @@ static void failed_confirmations_decide_if_they_ended_the_search(void **state)
     client_find_bound(&f, &e);
     assert_int_equal(e.n_trials, 1);
     assert_string_equal(client_find_bound_name(&f), "syns-lost");
+    f.search.trials[0].order.duration_ns = 60000000000; /* full length: the upper bound */
+    add(19, TRIAL_GOOD, SEARCH_CONFIRM);                /* as often as bad */
+    assert_string_equal(client_find_bound_name(&f), "syns-lost");
+    f.search.reason = SEARCH_UNCONNECTED; /* it ended before another trial */
+    assert_null(client_find_bound_name(&f));
 }
 
 static void failed_confirmations_decide_if_a_lower_load_was_confirmed(void **state)
@@ -258,6 +265,9 @@ static void handshakes_are_those_of_good_trials_at_the_lower_bound(void **state)
     assert_true(client_find_handshakes(&f, &full, &resumed));
     assert_int_equal(full, 4);
     assert_int_equal(resumed, 11);
+    add_handshakes(20, TRIAL_GOOD, 7, 0);
+    assert_true(client_find_handshakes(&f, &full, &resumed)); /* as many of each kind */
+    assert_int_equal(full, 11);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -196,6 +197,10 @@ static void few_queries_are_judged_too(void **state)
     in.n_delayed_by_loss = 1;
     assert_int_equal(verdict_n_holding(&in), P90);
     assert_int_equal(verdict_judge(&in), NOISE);
+    in.n_delayed_by_loss = 2; /* the third is the median */
+    assert_true(verdict_holds(&in, P50));
+    in.n_delayed_by_loss = 3;
+    assert_false(verdict_holds(&in, P50));
 }
 
 static void stolen_time_and_a_slow_server_are_no_doubts_by_themselves(void **state)
@@ -284,9 +289,80 @@ static void messages_that_are_missing_and_clocks_that_disagree_are_doubts(void *
     (void)state;
     in.messages_missing = 1;
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_PUSH_LOST);
+    in.unfinished = 1; /* as many */
+    assert_int_equal(verdict_judge(&in), 1u << VERDICT_PUSH_LOST);
     in = good;
     in.negative_latencies = 1;
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_CLOCKS_DISAGREE);
+}
+
+/* Of each reason: its figure, and its meaning as a whole. */
+static void a_reason_is_explained_by_its_figure(void **state)
+{
+    static const struct {
+        enum verdict_reason reason;
+        const char *figure;
+    } cases[] = {
+        {VERDICT_GENERATOR_LIMITED,
+         "generator-limited: 99.89 % of queries sent on schedule (limit 99.9 %): "},
+        {VERDICT_NON_STATIONARY, "non-stationary: queries in flight grew from 1,000 to 2,000: "},
+        {VERDICT_OUTPUT_LOST, "output-lost: 1,003 rows: "},
+        {VERDICT_MEMORY_PRESSURE, "memory-pressure: 1,004 times: "},
+        {VERDICT_DATAGRAMS_DROPPED, "datagrams-dropped: 1,005 datagrams: "},
+        {VERDICT_CONNECTIONS_SHORT, "connections-short: 1,006 of 10,006 live: "},
+        {VERDICT_UNSENT, "unsent: 1,007 of 10,000 queries: "},
+        {VERDICT_CHURN_PLATEAU, "churn-plateau: 1,008 connections: "},
+        {VERDICT_PUSH_LOST, "push-lost: 1,009 messages: "},
+        {VERDICT_CLOCKS_DISAGREE, "clocks-disagree: 1,010 messages: "},
+        {VERDICT_START_MISSED, "start-missed: "},
+        {VERDICT_CUT_SHORT, "cut-short: 1,011 queries: "},
+        {VERDICT_INCONCLUSIVE, "inconclusive: "},
+    };
+    struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES], expected[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    in.interrupted = true; /* explains only that nothing was due */
+    in.sent_on_schedule = 0.99899;
+    in.in_flight_early = 1000;
+    in.in_flight_late = 2000;
+    in.rows_dropped = 1003;
+    in.tcp_memory_pressures = 1004;
+    in.datagrams_dropped = 1005;
+    in.connections_live = 1006;
+    in.connections_wanted = 10006;
+    in.unsent = 1007;
+    in.out_of_ports = 1008;
+    in.messages_missing = 1009;
+    in.unfinished = 7;
+    in.negative_latencies = 1010;
+    in.cancelled = 1011;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(expected, sizeof expected, "%s%s", cases[i].figure,
+                 verdict_meaning(cases[i].reason));
+        assert_string_equal(verdict_explain(text, &in, cases[i].reason), expected);
+    }
+    in.messages_missing = in.rows_dropped = 0;
+    verdict_explain(text, &in, VERDICT_PUSH_LOST);
+    assert_non_null(strstr(text, "push-lost: 7 connections not read to the end: "));
+    verdict_explain(text, &in, VERDICT_OUTPUT_LOST);
+    assert_non_null(strstr(text, "output-lost: the raw output is incomplete"));
+}
+
+static void stolen_time_is_mentioned_if_there_was_some(void **state)
+{
+    static const char stolen[] = " of CPU time stolen";
+    struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    in.percentiles[P99].own_ns = 1400 * US;
+    assert_non_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), stolen));
+    in.steal_percent = 0.09;
+    assert_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), stolen));
+    in.steal_percent = 20;
+    in.has_steal = false;
+    assert_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), stolen));
 }
 
 static void start_that_was_missed_is_a_doubt(void **state)
@@ -361,6 +437,8 @@ int main(void)
         cmocka_unit_test(memory_pressure_is_a_doubt),
         cmocka_unit_test(missing_connections_and_unsent_queries_are_doubts),
         cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
+        cmocka_unit_test(a_reason_is_explained_by_its_figure),
+        cmocka_unit_test(stolen_time_is_mentioned_if_there_was_some),
         cmocka_unit_test(start_that_was_missed_is_a_doubt),
         cmocka_unit_test(queries_cut_off_by_the_end_are_a_doubt),
         cmocka_unit_test(run_that_measured_nothing_is_in_doubt_once),
