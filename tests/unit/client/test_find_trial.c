@@ -142,6 +142,7 @@ static void a_window_without_answers_shows_no_recovery(void **state)
     assert_true(window_shows_recovery(1, 1, 0));
     assert_false(window_shows_recovery(3, 1, 0));
     assert_true(window_shows_recovery(3, 2, 0));
+    assert_true(window_shows_recovery(4, 2, 0));  /* half of them */
     assert_false(window_shows_recovery(3, 2, 1)); /* lost=0 */
 }
 
@@ -302,6 +303,62 @@ static void connections_without_a_port_are_told_from_others_not_opened(void **st
     assert_int_equal(trial.n_without_port, 3);
 }
 
+/* UINT64_MAX: unknown. */
+static void handshakes_of_a_trial_are_counted_with_tls(void **state)
+{
+    struct tally *t = &all[0].figures.tally;
+    struct tls_context tls;
+
+    (void)state;
+    trial.handshakes = trial.resumed = UINT64_MAX;
+    tally_add(&t->connections.secured, 100); /* before the trial */
+    tally_add(&t->connections.resumed, 90);
+    client_find_trial_begin(&f);
+    tally_add(&t->connections.secured, 7);
+    tally_add(&t->connections.resumed, 5);
+    client_find_trial_fill_connecting(&f, &trial);
+    assert_true(trial.handshakes == UINT64_MAX && trial.resumed == UINT64_MAX);
+    config.tls = &tls;
+    client_find_trial_fill_connecting(&f, &trial);
+    assert_int_equal(trial.handshakes, 7);
+    assert_int_equal(trial.resumed, 5);
+}
+
+static void a_connection_is_opened_when_its_handshake_is_over(void **state)
+{
+    struct tls_context tls;
+
+    (void)state;
+    client_find_trial_begin(&f);
+    for (int i = 0; i < 1000; i++) {
+        hist_record(&f.recorded[CLIENT_DUE_CONNECTED], 1000000);
+        hist_record(&f.recorded[CLIENT_DUE_SECURED], 5000000);
+    }
+    trial.connect_p99_ns = 42;
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.connect_p99_ns, 42); /* connections stay open */
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.connect_p99_ns, 1000000);
+    config.tls = &tls;
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(trial.connect_p99_ns, 5000000);
+}
+
+/* A drain lasts until nothing happens any more. */
+static void a_query_that_is_due_and_a_late_answer_are_two_events(void **state)
+{
+    const uint64_t before = client_find_trial_events(&f);
+
+    (void)state;
+    tally_add(&queries()->scheduled, 1);
+    assert_int_not_equal(client_find_trial_events(&f), before);
+    tally_add(&all[0].figures.tally.late, 1);
+    assert_int_not_equal(client_find_trial_events(&f), before);
+    tally_add(&all[0].figures.tally.queries[TALLY_WARMUP].scheduled, 1);
+    assert_int_equal(client_find_trial_events(&f), before + 3);
+}
+
 static void connections_due_while_too_many_are_in_progress_are_counted(void **state)
 {
     (void)state;
@@ -434,6 +491,12 @@ int main(void)
             teardown),
         cmocka_unit_test_setup_teardown(connections_without_a_port_are_told_from_others_not_opened,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(handshakes_of_a_trial_are_counted_with_tls, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_connection_is_opened_when_its_handshake_is_over, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_query_that_is_due_and_a_late_answer_are_two_events, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(connections_due_while_too_many_are_in_progress_are_counted,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_trial_that_this_host_cannot_offer_is_decided, setup,
