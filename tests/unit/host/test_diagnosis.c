@@ -51,7 +51,8 @@ static void ports_and_fds_are_named(void **state)
     assert_one("fd limit", 7, "20,000", "--threads auto cannot add more");
     in.own_fd_tables = false;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
-    assert_one("fd limit", 7, "all threads share one", "ulimit -Hn");
+    assert_one("fd limit", 7, "all threads share one",
+               "raise the hard limit (ulimit -Hn): all threads share one table");
     host.files_open = 990000;
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
     assert_one("fs.file-max", 7, "990,000 of 1,000,000 files open", "fs.file-max=1000014");
@@ -70,7 +71,8 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
     host.conntrack_used = 990;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked", "notrack");
+    assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked",
+               "raise it, or add a notrack rule");
     host.conntrack_max_is_of_host = true;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("net.netfilter.nf_conntrack_max", 9, "990 of 1,000 connections tracked",
@@ -93,6 +95,7 @@ static void limit_of_epoll_is_named(void **state)
     host.epoll_watches = HOST_LIMITS_UNKNOWN;
     diagnose(PHASE_CONNECT, REASON_WATCHES, 50);
     assert_one("fs.epoll.max_user_watches", 50, "at most unknown", "fs.epoll.max_user_watches");
+    assert_null(strchr(d.lines[0].remedy, '=')); /* to what, is not known */
 }
 
 static void tcp_memory_is_not_blamed_below_its_limit(void **state)
