@@ -66,6 +66,9 @@ static void line_shows_what_is_known(void **state)
     figures_of(&l, 0, 30);
     assert_line(&l, "x                   -   >5.00 s         -         -         -         -"
                     "         -         -\n");
+    figures_of(&l, 30, 30);
+    assert_line(&l, "x             1.00 us   30.0 us         -         -         -         -"
+                    "   30.0 us   15.5 us\n");
 }
 
 static void sample_that_never_gets_a_value_is_not_compared_with_a_timeout(void **state)
@@ -231,6 +234,26 @@ static void json_has_every_key(void **state)
     free(text);
 }
 
+static void json_of_no_value_has_no_moments(void **state)
+{
+    struct latency l;
+    struct json j;
+    char *text;
+
+    (void)state;
+    figures_of(&l, 0, 2000);
+    json_init(&j, print_open());
+    json_object_begin(&j, NULL);
+    latency_report_json(&j, "x", &l);
+    json_object_end(&j);
+    text = print_close();
+    assert_has(text, "\"over\": 2000,\n    \"clamped\": 0,\n    \"min\": null,\n"
+                     "    \"mean\": null,\n    \"mean_error_90\": null,\n"
+                     "    \"mean_error_95\": null,\n    \"stddev\": null,\n    \"max\": null,\n"
+                     "    \"p50\": \"beyond\",");
+    free(text);
+}
+
 /* Ten batches with the means 1 ... 10 us; see test_batch_means. */
 static void mean_comes_with_both_intervals(void **state)
 {
@@ -277,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_value_at_an_edge_counts_as_above_it),
         cmocka_unit_test(values_of_0_have_a_bar),
         cmocka_unit_test(json_has_every_key),
+        cmocka_unit_test(json_of_no_value_has_no_moments),
         cmocka_unit_test(mean_comes_with_both_intervals),
     };
 
