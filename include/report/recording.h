@@ -19,6 +19,7 @@ struct recording {
     char *directory;            /* where its first file is: an absolute path without links */
     struct json_object *result; /* NULL: no --json */
     struct metrics metrics;
+    bool leaves_out_intervals;            /* set before reading: `timeline` stays empty */
     struct timeline timeline;             /* of the log; also empty if nothing was measured */
     bool has_values;                      /* a log or rows were read */
     bool has_log;                         /* a log was read ... */

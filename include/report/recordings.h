@@ -19,6 +19,9 @@ struct recordings {
  */
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths);
 
+/* Likewise, but leaves out the intervals of the logs: those of a day need hundreds of megabytes. */
+int recordings_load_totals(struct recordings *all, char *const *paths, size_t n_paths);
+
 /* Likewise, but keeps only the results: the histograms of thousands of runs need gigabytes. */
 int recordings_load_results(struct recordings *all, char *const *paths, size_t n_paths);
 
@@ -32,7 +35,7 @@ void recordings_free(struct recordings *all);
 int recordings_need_results(const struct recordings *all, const char *purpose);
 
 /* Gets the intervals of all logs, sorted.  Returns 0, or -1 if out of memory.  Free the timeline in
- * either case. */
+ * either case, before the recordings: they share the text. */
 int recordings_timeline(const struct recordings *all, struct timeline *timeline);
 
 #endif

@@ -6,6 +6,10 @@
 
 #include "report/hlog_reader.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct timeline_entry {
     uint64_t begin_ns, length_ns; /* since the epoch */
     uint64_t max_ns;
@@ -18,14 +22,18 @@ struct timeline_entry {
 struct timeline {
     struct timeline_entry *entries;
     size_t n, room;
+    bool is_joined; /* the text belongs to other timelines */
 };
 
 void timeline_free(struct timeline *t);
 
-/* Adds an interval of a log that started at start_epoch_ns.  Returns 0, or -1 if out of memory. */
+/* Adds an interval of a log that started at start_epoch_ns; copies its text.  Returns 0, or -1 if
+ * out of memory. */
 int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_interval *interval);
 
-/* Copies the entries of `from`, a log of this number.  Returns 0, or -1 if out of memory. */
+/* Adds the entries of `from`, a log of this number, to a timeline that has no others than joined
+ * ones.  They share the text, which is most of a log: free `from` last.  Returns 0, or -1 if out of
+ * memory. */
 int timeline_join(struct timeline *into, const struct timeline *from, uint32_t log);
 
 /* Call it after adding the last one and before the first timeline_next(). */

@@ -343,7 +343,7 @@ int cmd_show(const struct report_opts *opts)
     struct recordings all;
     int code = CMD_USAGE;
 
-    if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0 &&
+    if (recordings_load_totals(&all, opts->files, (size_t)opts->n_files) == 0 &&
         (opts->watch == NULL || join(&all, opts->watch) == 0))
         code = CMD_OK;
     for (size_t i = 0; i < all.n && code == CMD_OK; i++) {

@@ -69,7 +69,7 @@ static int add_interval(struct recording *r, const struct lines *l,
         return lines_refuse(l, "the counts of all intervals exceed 2^63");
     hist_merge(&metric->hist, scratch);
     batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
-    if (timeline_add(&r->timeline, r->log_start_ns, interval) != 0)
+    if (!r->leaves_out_intervals && timeline_add(&r->timeline, r->log_start_ns, interval) != 0)
         return lines_refuse(l, "out of memory");
     return 0;
 }

@@ -36,7 +36,7 @@ static char *directory_of(const char *path)
 }
 
 /* The run of this name, created if needed.  NULL: out of memory. */
-static struct recording *run_of(struct recordings *all, const char *path)
+static struct recording *run_of(struct recordings *all, const char *path, bool keeps_intervals)
 {
     const size_t n = stem_length(path);
     struct recording *r;
@@ -48,20 +48,24 @@ static struct recording *run_of(struct recordings *all, const char *path)
     all->n++;
     r->name = strndup(path, n);
     r->directory = directory_of(path);
+    r->leaves_out_intervals = !keeps_intervals;
     return r->name != NULL && r->directory != NULL ? r : NULL;
 }
 
-/* Ends at the first bad file, or marks the runs that have one.  Keeps the histograms and
- * connections of the runs, or frees those of each once its files agree.  Returns 0 or -1. */
+/* What is kept of the runs: also their histograms and connections, also the intervals of logs. */
+enum kept { RESULTS, TOTALS, INTERVALS };
+
+/* Ends at the first bad file, or marks the runs that have one.  What is not kept of a run is freed
+ * once its files agree.  Returns 0 or -1. */
 static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad,
-                bool keeps_values)
+                enum kept kept)
 {
     all->n = 0;
     all->items = calloc(n_paths, sizeof *all->items);
     if (all->items == NULL)
         return log_error("out of memory");
     for (size_t i = 0; i < n_paths; i++) {
-        struct recording *r = run_of(all, paths[i]);
+        struct recording *r = run_of(all, paths[i], kept >= INTERVALS);
 
         if (r == NULL)
             return log_error("out of memory");
@@ -77,7 +81,7 @@ static int load(struct recordings *all, char *const *paths, size_t n_paths, bool
             r->has_bad_file = true;
         if (r->has_bad_file && ends_at_bad)
             return -1;
-        if (!keeps_values)
+        if (kept < TOTALS)
             recording_free_values(r);
     }
     return 0;
@@ -85,19 +89,24 @@ static int load(struct recordings *all, char *const *paths, size_t n_paths, bool
 
 int recordings_load(struct recordings *all, char *const *paths, size_t n_paths)
 {
-    return load(all, paths, n_paths, true, true);
+    return load(all, paths, n_paths, true, INTERVALS);
+}
+
+int recordings_load_totals(struct recordings *all, char *const *paths, size_t n_paths)
+{
+    return load(all, paths, n_paths, true, TOTALS);
 }
 
 int recordings_load_results(struct recordings *all, char *const *paths, size_t n_paths)
 {
-    return load(all, paths, n_paths, true, false);
+    return load(all, paths, n_paths, true, RESULTS);
 }
 
 int recordings_load_good_results(struct recordings *all, char *const *paths, size_t n_paths)
 {
     size_t n_good = 0;
 
-    if (load(all, paths, n_paths, false, false) != 0)
+    if (load(all, paths, n_paths, false, RESULTS) != 0)
         return -1;
     for (size_t i = 0; i < all->n; i++) {
         struct recording *r = &all->items[i];

@@ -4,23 +4,19 @@
 
 #include "base/units.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 void timeline_free(struct timeline *t)
 {
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n && !t->is_joined; i++)
         free(t->entries[i].base64);
     free(t->entries);
     *t = (struct timeline){0};
 }
 
-static int append(struct timeline *t, const struct timeline_entry *entry, size_t n_base64)
+static int append(struct timeline *t, const struct timeline_entry *entry)
 {
-    struct timeline_entry *e;
-
     if (t->n == t->room) {
         const size_t room = t->room > 0 ? 2 * t->room : 64;
         struct timeline_entry *entries = realloc(t->entries, room * sizeof *entries);
@@ -30,34 +26,36 @@ static int append(struct timeline *t, const struct timeline_entry *entry, size_t
         t->entries = entries;
         t->room = room;
     }
-    e = &t->entries[t->n];
-    *e = *entry;
-    e->base64 = strndup(entry->base64, n_base64);
-    if (e->base64 == NULL)
-        return -1;
-    t->n++;
+    t->entries[t->n++] = *entry;
     return 0;
 }
 
 int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_interval *interval)
 {
+    char *text = strndup(interval->base64, interval->n_base64);
     struct timeline_entry entry = {
         .begin_ns = start_epoch_ns + interval->begin_ns,
         .length_ns = interval->length_ns,
         .max_ns = interval->max_ns,
-        .base64 = (char *)interval->base64,
+        .base64 = text,
     };
 
     memcpy(entry.tag, interval->tag, sizeof entry.tag);
-    return append(t, &entry, interval->n_base64);
+    if (text != NULL && append(t, &entry) == 0)
+        return 0;
+    free(text);
+    return -1;
 }
 
 int timeline_join(struct timeline *into, const struct timeline *from, uint32_t log)
 {
+    into->is_joined = true;
     for (size_t i = 0; i < from->n; i++) {
-        if (append(into, &from->entries[i], strlen(from->entries[i].base64)) != 0)
+        struct timeline_entry entry = from->entries[i];
+
+        entry.log = log;
+        if (append(into, &entry) != 0)
             return -1;
-        into->entries[into->n - 1].log = log;
     }
     return 0;
 }

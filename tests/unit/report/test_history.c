@@ -138,19 +138,20 @@ static void a_column_covers_all_of_its_intervals(void **state)
 /* The logs begin 0.49 s apart: the columns follow each other, and the rates add up. */
 static void rates_of_two_logs_add_up(void **state)
 {
-    struct timeline log = {0};
+    struct timeline logs[2] = {0};
 
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         for (unsigned second = 0; second < 3; second++) {
             record(1000, 98);
-            add_interval(&log, NULL, i * 490000000, second * SECOND_NS, SECOND_NS, &one);
+            add_interval(&logs[i], NULL, i * 490000000, second * SECOND_NS, SECOND_NS, &one);
             hist_reset(&one);
         }
-        assert_int_equal(timeline_join(&timeline, &log, i), 0);
-        timeline_free(&log);
+        assert_int_equal(timeline_join(&timeline, &logs[i], i), 0);
     }
     make();
+    timeline_free(&logs[0]);
+    timeline_free(&logs[1]);
     assert_int_equal(history.n, 3);
     for (size_t i = 0; i < history.n; i++) {
         const struct history_column *c = &history.columns[i];
