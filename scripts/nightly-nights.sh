@@ -22,6 +22,13 @@ references_of_series() {
     done
 }
 
+# Those that this night is compared with: the first 10 and the last 100.  The comparison uses 14 of the last ones, or older
+# ones for a metric that has no value in some; the results of all nights of some years would exceed the limit of a command line.
+nights_to_compare() {
+    references_of_series |
+        awk -v last=100 '{ night[NR] = $0 } END { for (i = 1; i <= NR; i++) if (i <= last || i > NR - 10) print night[i] }'
+}
+
 # The first nights of each series that one of the last reference nights belongs to: the baselines.
 baselines() {
     references | while IFS= read -r before; do
@@ -128,7 +135,7 @@ judge_by_reference() {
 }
 
 judge_by_nights() {
-    before=$(references_of_series | results_of run)
+    before=$(nights_to_compare | results_of run)
     if [ -z "$before" ]; then
         say_what_changed
         : >"$night/reference"

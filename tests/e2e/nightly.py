@@ -259,6 +259,37 @@ exec "$@"
 """
 
 
+# Notes the nights before tonight.
+FAKE_TCPREPORT = """#!/bin/sh
+[ "$1" = compare ] || exit 0
+printf '%s\\n' "$@" | sed -n '/^--$/q; s,/run-.*,,p' | uniq >"$FAKE/compared"
+echo "PASS: by the fake"
+"""
+
+
+def test_a_night_of_many_years_is_compared_with_the_first_and_the_last():
+    """The results of all nights are more than a command line holds, 2 MiB."""
+    name = "n" * 64
+    nights = Nights(results=name, keep=9999, tcpreport="bin/tcpreport")
+    nights.results = nights.file(name)
+    write(f"{nights.bin}/tcpreport", FAKE_TCPREPORT)
+    nights.queue(*valid_runs(2))
+    first, _ = nights.run(2, "INCONCLUSIVE: first night")
+    for number in range(200):
+        old = f"{nights.results}/2001-01-01T{number:06}Z"
+        os.mkdir(old)
+        for kind in ("fingerprint", "reference"):
+            os.link(f"{first}/{kind}", f"{old}/{kind}")
+        for run in range(1, 100):
+            os.link(f"{first}/run-01.json", f"{old}/run-{run:02}.json")
+    nights.day(2)
+    nights.queue(*valid_runs(2))
+    _, err = nights.run(0, "PASS: ")
+    compared = [os.path.basename(night) for night in read_text(nights.file("compared")).split()]
+    expected = [f"2001-01-01T{number:06}Z" for number in (*range(10), *range(101, 200))] + [os.path.basename(first)]
+    check_equal(compared, expected, f"nights compared with; stderr: {err}")
+
+
 def test_old_nights_are_removed_from_a_full_disk():
     need_root()
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
