@@ -61,9 +61,14 @@ static void compare_seed(const struct recordings *all, size_t i, mismatch_say *s
 
     for (size_t k = 0; k < i; k++) {
         const struct recording *other = &all->items[k];
-        const char *what = what_is_the_same(other->result, r->result);
+        const char *what;
 
-        if (what == NULL || !have_same_seed(other, r))
+        /* first, since there are as many pairs as runs squared, and settings take long to compare
+         */
+        if (!have_same_seed(other, r))
+            continue;
+        what = what_is_the_same(other->result, r->result);
+        if (what == NULL)
             continue;
         snprintf(line, sizeof line, "%.250s and %.250s have the same seed, so they %s", other->name,
                  r->name, what);
