@@ -81,12 +81,12 @@ static void print_trial(const struct json_object *search, const struct json_obje
     const char *class = result_string(trial, "class");
     char step[PLAIN_BYTES], load[PLAIN_BYTES], p50[FIGURE_TEXT_BYTES], p99[FIGURE_TEXT_BYTES],
         lost[UNITS_TEXT_BYTES], finding[FIGURE_FINDING_BYTES], text[PLAIN_BYTES];
-    double duration_s = 0;
+    char length_text[FIGURE_TEXT_BYTES];
+    const char *length = figure_seconds(length_text, trial, "duration_s");
     uint64_t n_lost;
 
-    (void)result_double(trial, "duration_s", &duration_s);
-    printf("  %-8s %24s %6.2f s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
-           load_text(load, search, trial, "load"), duration_s,
+    printf("  %-8s %24s %8s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
+           load_text(load, search, trial, "load"), length != NULL ? length : "-",
            time_text(p50, trial, "p50_ns", 1, 2), time_text(p99, trial, "p99_ns", 99, 100),
            result_u64(trial, "lost", &n_lost) ? units_format_count(lost, n_lost) : "-",
            plain(text, figure_finding(finding, class != NULL ? class : "-",

@@ -337,6 +337,9 @@ def test_a_search_is_shown_by_its_answer_and_its_trials():
     became = [(t["step"], t["class"] + (f": {t['reason']}" if t["reason"] else "")) for t in trials]
     check_equal(re.findall(r"^  (\w+) +[\d.,]+ q/s +1.00 s .*  (\w.*)$", out, re.M), became, "trials, and what became of each")
     check("Time  " not in out, "a mixture of all loads is no latency")
+    for duration_s, length in ((10, "10.0 s"), (0.25, "250 ms"), (None, "-")):  # as tcpclient prints them
+        change(name, search=search | {"trials": [{**trials[0], "duration_s": duration_s}]})
+        check(re.search(rf"^  double +50 q/s +{length} ", report("show", name).stdout, re.M), f"a trial of {duration_s} s")
 
 
 if __name__ == "__main__":
