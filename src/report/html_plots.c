@@ -66,20 +66,28 @@ static bool is_judged(const struct json_object *trial)
     return class != NULL && (strcmp(class, "good") == 0 || strcmp(class, "bad") == 0);
 }
 
-static void print_trial(FILE *out, const struct json_object *trial, struct plot_extent *loads,
-                        struct plot_extent *times)
+/* Prints a block with the time of each trial that has it.  One without it would part the curve of
+ * all that came before from that of all that came after, since gnuplot sorts only what is between
+ * undefined points; the first point is undefined, so that a block without trials is no error.
+ * Returns their number. */
+static unsigned print_trials(FILE *out, const struct json_object *search, const char *block,
+                             const char *path, struct plot_extent *loads, struct plot_extent *times)
 {
-    double load, p50_ns, p99_ns = NAN;
+    const struct json_object *trial;
+    double load, ns;
+    unsigned n = 0;
 
-    if (!is_judged(trial) || !result_double(trial, "load", &load) || !(load > 0) ||
-        !result_double(trial, "p50_ns", &p50_ns))
-        return;
-    (void)result_double(trial, "p99_ns", &p99_ns);
-    fprintf(out, "%.9g %.9g %.9g\n", load, p50_ns / UNITS_NS_PER_S, p99_ns / UNITS_NS_PER_S);
-    plot_extent_add(loads, load);
-    plot_extent_add(times, p50_ns / UNITS_NS_PER_S);
-    if (!isnan(p99_ns))
-        plot_extent_add(times, p99_ns / UNITS_NS_PER_S);
+    fprintf(out, "$%s << EOD\nNaN NaN\n", block);
+    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
+        if (is_judged(trial) && result_double(trial, "load", &load) && load > 0 &&
+            result_double(trial, path, &ns)) {
+            fprintf(out, "%.9g %.9g\n", load, ns / UNITS_NS_PER_S);
+            plot_extent_add(loads, load);
+            plot_extent_add(times, ns / UNITS_NS_PER_S);
+            n++;
+        }
+    fputs("EOD\n", out);
+    return n;
 }
 
 #define BOUND_STYLE "dt 2 lw 1.5 lc rgb '#808080'"
@@ -100,27 +108,26 @@ void html_plots_trials(FILE *out, const struct json_object *search)
     const char *what = result_string(search, "find");
     const bool is_rate = what != NULL && strcmp(what, "rate") == 0;
     const bool is_connect_rate = what != NULL && strcmp(what, "connect-rate") == 0;
-    const struct json_object *trial;
     struct plot_extent loads = {0}, times = {0};
+    unsigned n_p99;
 
     html_plots_head(out, "trials",
                     is_rate           ? "load, queries/s"
                     : is_connect_rate ? "load, connections/s"
                                       : "load, connections",
                     "response time");
-    /* an undefined point, so that a block without trials is no error */
-    fputs("$d << EOD\nNaN NaN NaN\n", out);
-    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
-        print_trial(out, trial, &loads, &times);
-    fputs("EOD\nset logscale y\nset format y '%.0s %cs'\n", out);
+    (void)print_trials(out, search, "p50", "p50_ns", &loads, &times);
+    n_p99 = print_trials(out, search, "p99", "p99_ns", &loads, &times);
+    fputs("set logscale y\nset format y '%.0s %cs'\n", out);
     plot_script_bound(out, search, "lower", BOUND_STYLE, &loads);
     plot_script_bound(out, search, "upper", BOUND_STYLE, &loads);
     plot_script_reach(out, &loads, &times);
     plot_marks_loads(out, loads.low, loads.high);
     plot_script_extent(out, 'y', &times);
-    fputs("plot $d using 1:2 smooth unique with lines lt 1 title 'p50', "
-          "$d using 1:3 smooth unique with lines lt 2 title 'p99', " PLOT_SCRIPT_REACH "\n",
-          out);
+    fputs("plot $p50 using 1:2 smooth unique with lines lt 1 title 'p50', ", out);
+    if (n_p99 > 0)
+        fputs("$p99 using 1:2 smooth unique with lines lt 2 title 'p99', ", out);
+    fputs(PLOT_SCRIPT_REACH "\n", out);
 }
 
 /* --- what the server used --- */

@@ -259,9 +259,38 @@ static void trials_that_the_host_limited_are_left_out(void **state)
     assert_false(html_plots_has_trials(NULL));
     html_plots_trials(print_open(), search);
     text = print_close();
-    assert_has(text, "EOD\nNaN NaN NaN\n100 1e-06 nan\n400 3e-06 5e-06\nEOD\n");
+    assert_has(text, "$p50 << EOD\nNaN NaN\n100 1e-06\n400 3e-06\nEOD\n");
+    assert_has(text, "$p99 << EOD\nNaN NaN\n400 5e-06\nEOD\n");
     assert_has(text, "from first 200, graph 0 to first 200, graph 1");
     assert_has(text, "'load, queries/s'");
+    free(text);
+    json_object_put(search);
+}
+
+/* As after the doubling that overloads a server: the loads below it are tried in between. */
+static void trial_without_a_p99_does_not_part_the_curve(void **state)
+{
+    struct json_object *search = json_tokener_parse(
+        "{\"find\": \"rate\", \"trials\": ["
+        "{\"class\": \"good\", \"load\": 100, \"p50_ns\": 1000, \"p99_ns\": 2000},"
+        "{\"class\": \"bad\", \"load\": 200, \"p50_ns\": 9000, \"p99_ns\": null},"
+        "{\"class\": \"good\", \"load\": 150, \"p50_ns\": 1000, \"p99_ns\": 3000}]}");
+    char *text;
+
+    (void)state;
+    html_plots_trials(print_open(), search);
+    text = print_close();
+    assert_has(text, "$p50 << EOD\nNaN NaN\n100 1e-06\n200 9e-06\n150 1e-06\nEOD\n");
+    assert_has(text, "$p99 << EOD\nNaN NaN\n100 2e-06\n150 3e-06\nEOD\n");
+    assert_has(text, "title 'p50', $p99 using");
+    free(text);
+    json_object_put(search);
+    search = json_tokener_parse("{\"find\": \"rate\", \"trials\": ["
+                                "{\"class\": \"bad\", \"load\": 100, \"p50_ns\": 1000},"
+                                "{\"class\": \"bad\", \"load\": 50, \"p50_ns\": 1000}]}");
+    html_plots_trials(print_open(), search);
+    text = print_close();
+    assert_null(strstr(text, "title 'p99'")); /* it would be in the key, without a line */
     free(text);
     json_object_put(search);
 }
@@ -279,7 +308,7 @@ static void axis_reaches_a_bound_without_a_time(void **state)
     (void)state;
     html_plots_trials(print_open(), search);
     text = print_close();
-    assert_has(text, "200 1e-06 2e-06\nEOD\n");
+    assert_has(text, "200 2e-06\nEOD\n");
     assert_has(text, "from first 800, graph 0 to first 800, graph 1");
     assert_has(text, "$reach << EOD\nNaN NaN\n100 1e-06\n800 1e-06\nEOD\n");
     assert_has(text, ", $reach using 1:2:('') with labels notitle\n");
@@ -485,6 +514,7 @@ int main(void)
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
+        cmocka_unit_test(trial_without_a_p99_does_not_part_the_curve),
         cmocka_unit_test(axis_reaches_a_bound_without_a_time),
         cmocka_unit_test(axis_of_equal_times_has_a_range),
         cmocka_unit_test(memory_is_drawn_in_mib),
