@@ -127,8 +127,12 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
  * apart, may leave less than this between two seconds. */
 #define LONGEST_PAUSE_NS (UNITS_NS_PER_S / 2)
 
+/* Dots of more would hide each other, and the curves below. */
+enum { MOST_SECONDS_WITH_DOTS = 150 };
+
 struct seconds {
     uint64_t first_ns, end_ns; /* of the first interval, and of the last one printed */
+    size_t n;
     struct plot_extent times;
     bool has_p50, has_p99;
 };
@@ -159,6 +163,7 @@ static void print_second(FILE *out, const struct timeline_entry *e, struct secon
     if (e->begin_ns > s->end_ns + LONGEST_PAUSE_NS)
         fprintf(out, "%.3f NaN NaN NaN\n", (double)(s->end_ns - s->first_ns) / UNITS_NS_PER_S);
     s->end_ns = e->begin_ns + e->length_ns;
+    s->n++;
     fprintf(out, "%.3f",
             ((double)(e->begin_ns - s->first_ns) + (double)e->length_ns / 2) / UNITS_NS_PER_S);
     s->has_p50 |= print_percentile(out, h, 1, 2, &s->times);
@@ -169,6 +174,22 @@ static void print_second(FILE *out, const struct timeline_entry *e, struct secon
     } else {
         fputs(" NaN\n", out);
     }
+}
+
+/* A second between two gaps has no line, but its dots. */
+static void print_time_curves(FILE *out, const struct seconds *s)
+{
+    const char *style = s->n > MOST_SECONDS_WITH_DOTS ? " lw 1 ps 0.2" : "";
+
+    fprintf(out,
+            "set xlabel 'time since the start of the log, s'\nset xrange [0:*]\n"
+            "plot $d using 1:4 with linespoints lt 2%s title 'maximum'",
+            style);
+    if (s->has_p99)
+        fprintf(out, ", \\\n     $d using 1:3 with linespoints lt 3%s title 'p99'", style);
+    if (s->has_p50)
+        fprintf(out, ", \\\n     $d using 1:2 with linespoints lt 1%s title 'p50'", style);
+    fputc('\n', out);
 }
 
 static int print_time(FILE *out, const struct recordings *all, const char *metric,
@@ -193,14 +214,7 @@ static int print_time(FILE *out, const struct recordings *all, const char *metri
     fputs("EOD\n", out);
     plot_time_axis(out, form, metric);
     plot_script_extent(out, 'y', &seconds.times);
-    fputs("set xlabel 'time since the start of the log, s'\nset xrange [0:*]\n"
-          "plot $d using 1:4 with linespoints lt 2 title 'maximum'",
-          out);
-    if (seconds.has_p99)
-        fputs(", \\\n     $d using 1:3 with linespoints lt 3 title 'p99'", out);
-    if (seconds.has_p50)
-        fputs(", \\\n     $d using 1:2 with linespoints lt 1 title 'p50'", out);
-    fputc('\n', out);
+    print_time_curves(out, &seconds);
     timeline_free(&timeline);
     hist_free(&h);
     return status;

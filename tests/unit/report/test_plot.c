@@ -147,6 +147,29 @@ static void seconds_without_values_are_a_gap(void **state)
     hist_free(&h);
 }
 
+static void dots_of_a_long_run_are_small(void **state)
+{
+    struct hist h;
+    char *text;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    for (int i = 0; i < 20; i++)
+        hist_record(&h, 1000);
+    for (uint64_t second = 0; second < 150; second++)
+        add_second(second * 1000000000, &h);
+    text = script_of(PLOT_TIME, PLOT_PNG);
+    assert_non_null(strstr(text, "linespoints lt 2 title 'maximum'"));
+    free(text);
+    add_second(150000000000, &h);
+    text = script_of(PLOT_TIME, PLOT_PNG);
+    assert_non_null(strstr(text, "linespoints lt 2 lw 1 ps 0.2 title 'maximum'"));
+    assert_non_null(strstr(text, "linespoints lt 1 lw 1 ps 0.2 title 'p50'"));
+    free(text);
+    timeline_free(&run.timeline);
+    hist_free(&h);
+}
+
 /* The logs of two runs, the first of which began 5 s after the epoch. */
 static void intervals_of_all_runs_are_counted_from_the_first(void **state)
 {
@@ -513,6 +536,7 @@ int main(void)
         cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
         cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
         cmocka_unit_test(seconds_without_values_are_a_gap),
+        cmocka_unit_test(dots_of_a_long_run_are_small),
         cmocka_unit_test(intervals_of_all_runs_are_counted_from_the_first),
         cmocka_unit_test(a_single_value_is_a_point_beside_the_frame),
         cmocka_unit_test(curves_of_two_runs_have_their_colours_and_names),
