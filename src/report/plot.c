@@ -110,8 +110,8 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
     if (has_point) /* beside the frame, not on it */
         fprintf(out, "set xrange [0.9:%s]\n", has_curve ? "*" : "10");
     fputs("set logscale x\nset xlabel 'percentile'\n"
-          "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' 1e4, "
-          "'99.999 %%' 1e5, '99.9999 %%' 1e6, '99.99999 %%' 1e7)\n",
+          "set xtics ('0' 1, '50' 2, '90' 10, '99' 100, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, "
+          "'99.9999' 1e6, '99.99999' 1e7)\n",
           out);
     for (size_t i = 0; i < all->n; i++)
         plot_block(out, all, i,

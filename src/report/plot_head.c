@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Colour-blind readers can tell them apart; after the scheme "bright" of Paul Tol.  gnuplot has
+ * eight line types of its own, which its "cycle" does not replace. */
+static const char *const colours[] = {"4477aa", "cc6677", "228833", "aa3377",
+                                      "ccbb44", "66ccee", "777777", "000000"};
+enum { COLOURS = sizeof colours / sizeof *colours, DASHES = 5 };
+
 void plot_head(FILE *out, enum plot_form form, const char *title)
 {
     static const char *const terminals[] = {
@@ -17,14 +23,12 @@ void plot_head(FILE *out, enum plot_form form, const char *title)
         [PLOT_SVG] = "svg noenhanced size 1000,620 font 'sans,14' background 'white'",
         [PLOT_TERM] = "dumb 100 32 aspect 1 noenhanced",
     };
-    static const char *const colours[] = {"4477aa", "cc6677", "228833", "aa3377",
-                                          "ccbb44", "66ccee", "777777"};
 
     fprintf(out, "set terminal %s\nset encoding utf8\nset title '%s' noenhanced\n", terminals[form],
             title);
-    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+    for (size_t i = 0; i < COLOURS; i++)
         fprintf(out, "set linetype %zu lc rgb '#%s' lw 2 pt 7 ps 1\n", i + 1, colours[i]);
-    fprintf(out, "set linetype cycle %zu\n", sizeof colours / sizeof *colours);
+    fprintf(out, "set linetype cycle %d\n", COLOURS);
     if (form == PLOT_TERM) /* in front, the characters of the frame would hide the points on it */
         fputs("set border back\n", out);
     else
@@ -73,7 +77,10 @@ void plot_time_axis(FILE *out, enum plot_form form, const char *metric)
 
 void plot_block(FILE *out, const struct recordings *all, size_t i, const char *style)
 {
-    fprintf(out, "%s$d%zu %s lt %zu title ", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
+    fprintf(out, "%s$d%zu %s lt %zu", i == 0 ? "plot " : ", \\\n     ", i, style, i + 1);
+    if (i >= COLOURS) /* another curve has this colour */
+        fprintf(out, " dt %zu", i / COLOURS % DASHES + 1);
+    fputs(" title ", out);
     plot_name(out, &all->items[i]);
 }
 

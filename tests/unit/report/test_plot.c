@@ -68,6 +68,25 @@ static void percentiles_are_those_of_the_values(void **state)
     free(text);
 }
 
+static void each_of_many_curves_has_a_style_of_its_own(void **state)
+{
+    struct recording runs[9];
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        runs[i] = run;
+    assert_int_equal(
+        plot_print(print_open(), &(struct recordings){runs, 9}, PLOT_LATENCY, "response", PLOT_PNG),
+        0);
+    text = print_close();
+    assert_non_null(strstr(text, "set linetype 8 lc rgb '#000000' lw 2"));
+    assert_non_null(strstr(text, "set linetype cycle 8\n"));
+    assert_non_null(strstr(text, "fsteps lt 8 title 'run'"));
+    assert_non_null(strstr(text, "fsteps lt 9 dt 2 title 'run'")); /* as the first, but dashed */
+    free(text);
+}
+
 static void curve_ends_where_the_unanswered_begin(void **state)
 {
     char *text;
@@ -532,6 +551,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_those_of_the_values),
+        cmocka_unit_test(each_of_many_curves_has_a_style_of_its_own),
         cmocka_unit_test(curve_ends_where_the_unanswered_begin),
         cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
         cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
