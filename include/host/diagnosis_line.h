@@ -30,6 +30,7 @@ struct diagnosis_input {
     bool none_is_left;                     /* no connection is left */
     bool server_was_tried, server_accepts; /* afterwards */
     uint64_t deaf, live;                   /* at the end */
+    uint64_t answering; /* of those that live: answered, without a timeout since */
     uint64_t half_open;
     const char *shortage; /* why memory was short, if it stopped opening; NULL: it was not */
     const struct host_limits *host; /* when the last query was resolved */

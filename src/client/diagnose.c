@@ -44,6 +44,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .server_accepts = r->server_accepts,
         .deaf = r->connections_deaf,
         .live = r->connections_live,
+        .answering = tally_get(&r->tally.connections.answering),
         .half_open = r->connections_half_open,
         .host = &r->limits,
         .listen_overflows =

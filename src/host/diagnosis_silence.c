@@ -178,13 +178,19 @@ static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input 
     diagnosis_line_say(line->remedy, "%s", silent_port_remedy(in, n_closed > n_half_open));
 }
 
+/* Whether the server answers on no connection any more. */
+static bool all_are_silent(const struct diagnosis_input *in)
+{
+    return in->deaf >= in->live || in->answering == 0;
+}
+
 /* Returns how many live connections never answered their queries, although others do: with proofs
  * they would be half-open. */
 static uint64_t count_never_accepted(const struct diagnosis_input *in)
 {
     const uint64_t n = tally_get(&in->tally->connections.deaf_unproven);
 
-    if (in->over_udp || in->deaf >= in->live)
+    if (in->over_udp || all_are_silent(in))
         return 0;
     return n < in->deaf ? n : in->deaf;
 }
@@ -263,7 +269,7 @@ static const char *deaf_remedy(const struct diagnosis_input *in)
 {
     const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < count_gone_deaf(in);
 
-    if (in->deaf >= in->live)
+    if (all_are_silent(in))
         return in->over_udp ? "the server hangs, or the network path is broken"
                : are_heard  ? "the server hangs"
                             : "the network path is broken, or the server's host is down";
@@ -276,7 +282,7 @@ static const char *deaf_remedy(const struct diagnosis_input *in)
 
 static const char *deaf_replacement(const struct diagnosis_input *in)
 {
-    if (in->deaf >= in->live)
+    if (all_are_silent(in))
         return "";
     return in->on_demand || in->reconnects ? "; --on-timeout close replaces them"
                                            : "; --on-timeout close with --reconnect replaces them";

@@ -225,11 +225,19 @@ static struct outcome final_outcome(const struct client_conn *c)
     }
 }
 
+/* Whether it was answered, and no query has timed out since. */
+static bool is_answering(const struct client_conn *c)
+{
+    return c->state == CLIENT_CONN_LIVE && c->proven && c->n_unheard == 0;
+}
+
 void client_parts_close(struct client_parts *p)
 {
     struct client_transport *t = &p->transport;
 
     client_turnover_stop(&p->turnover);
+    for (uint32_t i = 0; i < t->n_conns; i++)
+        tally_add(&t->figures->tally.connections.answering, is_answering(&t->conns[i]));
     for (uint32_t i = 0; i < t->n_conns; i++)
         if (t->conns[i].state != CLIENT_CONN_NEW)
             client_conn_close(&t->conns[i], final_outcome(&t->conns[i]), 0);

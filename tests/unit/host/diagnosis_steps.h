@@ -62,6 +62,7 @@ static int setup(void **state)
                                   .losses = &losses,
                                   .host = &host,
                                   .listen_overflows = 5,
+                                  .answering = 1,
                                   .n_tuples = 28232,
                                   .in_time_wait = 28000,
                                   .own_fd_tables = true};

@@ -175,7 +175,12 @@ static void deaf_connections_that_never_answered_were_not_accepted(void **state)
     in.live = 45; /* those that answered do not any more */
     diagnosis_make(&d, &in);
     assert_one("connections gone deaf", 45, "; 45 did not answer", "the server hangs");
-    in.live = 60;
+    in.live = 60; /* 15 have had fewer timeouts, but no answer since */
+    in.answering = 0;
+    diagnosis_make(&d, &in);
+    assert_one("connections gone deaf", 45, "; 45 did not answer", "the server hangs");
+    assert_null(strstr(d.lines[0].remedy, "replaces them"));
+    in.answering = 15;
     in.over_udp = true;
     diagnosis_make(&d, &in);
     assert_one("connections gone deaf", 45, "; 45 did not answer", "server thread hangs");
