@@ -208,11 +208,26 @@ static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
         blame_memory(d, in, n);
 }
 
+/* With a --connect-timeout below 1 s, none is retransmitted. */
+static void say_how_many_syns(char *text, const struct diagnosis_input *in, uint64_t n_stalled)
+{
+    const uint64_t n = tally_get(&in->tally->connections.syn_retransmits);
+    char count[UNITS_TEXT_BYTES];
+
+    if (n == 0)
+        diagnosis_line_say(text, "%s %s without an answer within --connect-timeout",
+                           units_format_count(count, n_stalled),
+                           units_noun(n_stalled, "SYN", "SYNs"));
+    else
+        diagnosis_line_say(text, "%s %s retransmitted, %s without an answer",
+                           units_format_count(count, n), units_noun(n, "SYN", "SYNs"),
+                           units_noun(n, "also", "the last ones"));
+}
+
 static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = diagnosis_line_count_stalled(in);
-    const uint64_t n_syns = tally_get(&in->tally->connections.syn_retransmits);
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], syns[DIAGNOSIS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n == 0 || tcp_memory_is_full(in))
@@ -229,13 +244,12 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
                                                : "");
         return;
     }
+    say_how_many_syns(syns, in, n);
     /* every connection drops SYNs of its own: fewer overflows than connections have another cause
      */
     if (in->listen_overflows != UNKNOWN && in->listen_overflows >= n) {
         line = diagnosis_line_add(d, "the server's accept queue", n);
-        diagnosis_line_say(line->evidence,
-                           "%s %s retransmitted without an answer; %s accept queue %s on this host",
-                           units_format_count(a, n_syns), units_noun(n_syns, "SYN", "SYNs"),
+        diagnosis_line_say(line->evidence, "%s; %s accept queue %s on this host", syns,
                            units_format_count(b, in->listen_overflows),
                            units_noun(in->listen_overflows, "overflow", "overflows"));
         diagnosis_line_say(line->remedy, "raise the server's backlog and net.core.somaxconn, or "
@@ -243,9 +257,7 @@ static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
         return;
     }
     line = diagnosis_line_add(d, "the path to the server", n);
-    diagnosis_line_say(line->evidence, "%s %s retransmitted, %s without an answer",
-                       units_format_count(a, n_syns), units_noun(n_syns, "SYN", "SYNs"),
-                       units_noun(n_syns, "also", "the last ones"));
+    diagnosis_line_say(line->evidence, "%s", syns);
     diagnosis_line_say(line->remedy,
                        "check for a firewall and, on the server, its accept queue (ss -ltn), SYN "
                        "backlog (net.ipv4.tcp_max_syn_backlog) and 'table full' in dmesg");

@@ -65,7 +65,12 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
 {
     (void)state;
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
-    assert_one("the path to the server", 9, "SYNs retransmitted", "firewall");
+    assert_one("the path to the server", 9, "9 SYNs without an answer within --connect-timeout",
+               "firewall");
+    tally_add(&tally.connections.syn_retransmits, 18);
+    diagnosis_make(&d, &in);
+    assert_one("the path to the server", 9,
+               "18 SYNs retransmitted, the last ones without an answer", "firewall");
     in.listen_overflows = 9; /* at least one for each */
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9);
     assert_one("the server's accept queue", 9, "9 accept queue overflows", "net.core.somaxconn");
@@ -107,7 +112,7 @@ static void tcp_memory_is_not_blamed_below_its_limit(void **state)
     diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
     assert_one("memory", 3, "pages used by TCP: 969, at most 1,000", "tcp_mem is not reached");
     diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9); /* nor for connects without an answer */
-    assert_one("the path to the server", 9, "SYNs retransmitted", "firewall");
+    assert_one("the path to the server", 9, "9 SYNs without", "firewall");
 }
 
 /* At 97 % of it the kernel refuses memory to some sockets, and lets the SYNs of others go by. */
