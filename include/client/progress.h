@@ -15,6 +15,7 @@ struct progress {
     /* run */
     uint64_t n_requested;  /* connections */
     bool listens;          /* receives pushed messages, sends no queries */
+    uint64_t timeout_ns;   /* of queries */
     const char *search;    /* what a search is doing; NULL: none */
     uint64_t start_ns;     /* start of connecting */
     const char *interface; /* NULL: unknown */

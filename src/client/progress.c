@@ -8,17 +8,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "-" with too few samples, `beyond` among the unanswered queries or lost messages.  text:
- * UNITS_TEXT_BYTES. */
-static const char *percentile_text(char *text, const struct hist *h, uint32_t num, uint32_t den,
-                                   const char *beyond)
+enum { PERCENTILE_BYTES = UNITS_TEXT_BYTES + 1 };
+
+/* "-" with too few samples, ">5.00 s" or "never" among the unanswered queries or lost messages. */
+static const char *percentile_text(char text[PERCENTILE_BYTES], const struct progress *p,
+                                   uint32_t num, uint32_t den)
 {
+    char timeout[UNITS_TEXT_BYTES];
     uint64_t value_ns;
 
-    if (h == NULL || !hist_percentile_is_supported(h, num, den))
+    if (p->response == NULL || !hist_percentile_is_supported(p->response, num, den))
         return "-";
-    value_ns = hist_percentile(h, num, den);
-    return value_ns == HIST_BEYOND ? beyond : units_format_duration(text, value_ns);
+    value_ns = hist_percentile(p->response, num, den);
+    if (value_ns != HIST_BEYOND)
+        return units_format_duration(text, value_ns);
+    if (p->listens)
+        return "never";
+    snprintf(text, PERCENTILE_BYTES, ">%s", units_format_duration(timeout, p->timeout_ns));
+    return text;
 }
 
 static double per_s(const struct progress *p, uint64_t now, uint64_t previous)
@@ -86,13 +93,12 @@ static void print_time(FILE *out, const struct progress *p)
 static void print_listening(FILE *out, const struct progress *p, const struct tally_push *now,
                             uint64_t messages)
 {
-    char rate[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+    char rate[UNITS_TEXT_BYTES], p50[PERCENTILE_BYTES], p99[PERCENTILE_BYTES];
 
     print_time(out, p);
     fprintf(out, ", %s messages/s, p50 %s, p99 %s, %" PRIu64 " lost",
             rate_text(rate, per_s(p, messages, p->previous_messages)),
-            percentile_text(p50, p->response, 1, 2, "never"),
-            percentile_text(p99, p->response, 99, 100, "never"), tally_get(&now->lost));
+            percentile_text(p50, p, 1, 2), percentile_text(p99, p, 99, 100), tally_get(&now->lost));
 }
 
 /* Queries of the warm-up and measured ones. */
@@ -114,15 +120,14 @@ static void count(struct counts *n, const struct tally_queries *q)
 
 static void print_running(FILE *out, const struct progress *p, const struct counts *n)
 {
-    char rate[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES], p99[UNITS_TEXT_BYTES];
+    char rate[UNITS_TEXT_BYTES], p50[PERCENTILE_BYTES], p99[PERCENTILE_BYTES];
 
     print_time(out, p);
     fprintf(out, ", %s", rate_text(rate, queries_per_s(p, (double)(n->sent - p->previous_sent))));
     if (p->n_due > p->previous_due)
         fprintf(out, " of %s", rate_text(rate, queries_per_s(p, p->n_due - p->previous_due)));
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
-            percentile_text(p50, p->response, 1, 2, ">timeout"),
-            percentile_text(p99, p->response, 99, 100, ">timeout"), n->lost, n->in_flight);
+            percentile_text(p50, p, 1, 2), percentile_text(p99, p, 99, 100), n->lost, n->in_flight);
     fprintf(out, ", %s answered/s",
             rate_text(rate, queries_per_s(p, (double)(n->answered - p->previous_answered))));
 }

@@ -215,11 +215,19 @@ static void print_confirmation(FILE *out, const struct client_find *f)
                 (double)s->recovery_ns / 1e9 + 1);
 }
 
-static const char *time_text(char *text, uint64_t ns)
+enum { TIME_BYTES = UNITS_TEXT_BYTES + 1 };
+
+/* ">5.00 s" among the unanswered queries. */
+static const char *time_text(char text[TIME_BYTES], const struct client_find *f, uint64_t ns)
 {
+    char timeout[UNITS_TEXT_BYTES];
+
     if (ns == LATENCY_UNKNOWN)
         return "-";
-    return ns == HIST_BEYOND ? ">timeout" : units_format_duration(text, ns);
+    if (ns != HIST_BEYOND)
+        return units_format_duration(text, ns);
+    snprintf(text, TIME_BYTES, ">%s", units_format_duration(timeout, f->config->timeout_ns));
+    return text;
 }
 
 static void print_trial(FILE *out, const struct client_find *f, size_t i)
@@ -227,13 +235,13 @@ static void print_trial(FILE *out, const struct client_find *f, size_t i)
     const struct search_trial *t = &f->search.trials[i];
     const struct client_find_trial *seen = &f->trials[i];
     const char *reason = report_search_reason(f, t);
-    char load[LOAD_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[UNITS_TEXT_BYTES],
-        p99[UNITS_TEXT_BYTES], lost[UNITS_TEXT_BYTES];
+    char load[LOAD_TEXT_BYTES], length[UNITS_TEXT_BYTES], p50[TIME_BYTES], p99[TIME_BYTES],
+        lost[UNITS_TEXT_BYTES];
 
     fprintf(out, "  %-8s %24s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
             load_text(load, f, t->order.load), units_format_duration(length, t->measured_ns),
-            report_search_is_judged(t) ? time_text(p50, seen->p50_ns) : "-",
-            report_search_is_judged(t) ? time_text(p99, seen->p99_ns) : "-",
+            report_search_is_judged(t) ? time_text(p50, f, seen->p50_ns) : "-",
+            report_search_is_judged(t) ? time_text(p99, f, seen->p99_ns) : "-",
             report_search_is_judged(t) ? units_format_count(lost, seen->n_lost) : "-",
             report_search_is_judged(t) ? trial_class_name(t->judgment.class) : "",
             reason != NULL ? ": " : "", reason != NULL ? reason : "",

@@ -70,6 +70,7 @@ void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
     r->progress = (struct progress){
         .n_requested = result->connections_at_begin,
         .listens = config->listens,
+        .timeout_ns = config->timeout_ns,
         .start_ns = now_ns,
         .previous_ns = now_ns,
         .interface = result->has_interface ? result->interface : NULL,

@@ -20,6 +20,7 @@
 #define S_NS 1000000000ull
 
 static struct client_find_settings settings;
+static const struct client_config config = {.timeout_ns = 5 * S_NS};
 static struct client_find find;
 static char *text;
 
@@ -53,6 +54,7 @@ static int setup(void **state)
         .what = CLIENT_FIND_RATE, .min = 10, .max = 2000, .width = 0.02, .time_ns = 300 * S_NS};
     memset(&find, 0, sizeof find);
     find.settings = &settings;
+    find.config = &config;
     find.elapsed_ns = 150 * S_NS;
     find.search.config = (struct search_config){.min = 10, .max = 2000, .width = 0.02};
     find.search.round = 3;
@@ -388,7 +390,7 @@ static void each_trial_has_a_row(void **state)
         text,
         "\n\n  trial                        load   length        p50        p99       lost\n"
         "  double                  1,000 q/s   2.00 s    1.00 ms          -          0  good\n"
-        "  double                  2,000 q/s   2.00 s    1.00 ms   >timeout      1,234  "
+        "  double                  2,000 q/s   2.00 s    1.00 ms    >5.00 s      1,234  "
         "bad: p99<10ms (not drained)\n"
         "  overload                4,000 q/s   2.00 s          -          -          -  \n");
     assert_has(text, "3 trials in 150 s, 0 void\n");
@@ -513,6 +515,14 @@ static void full_handshakes_are_told_apart_from_resumed_ones(void **state)
     assert_null(strstr(text, "handshakes"));
 }
 
+static void percentile_among_the_unanswered_is_above_the_timeout(void **state)
+{
+    (void)state;
+    find.trials[0].p99_ns = HIST_BEYOND;
+    print_text();
+    assert_has(text, "    1.00 ms    >5.00 s ");
+}
+
 static void columns_have_room_for_a_million_connections_per_second(void **state)
 {
     (void)state;
@@ -557,6 +567,7 @@ int main(void)
         TEST(a_search_that_was_stopped_says_whether_it_had_begun),
         TEST(a_trial_that_did_not_begin_did_not_end_early),
         TEST(without_a_search_there_is_nothing),
+        TEST(percentile_among_the_unanswered_is_above_the_timeout),
         TEST(columns_have_room_for_a_million_connections_per_second),
         TEST(loads_of_a_thousand_have_a_separator),
     };
