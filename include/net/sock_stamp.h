@@ -18,8 +18,10 @@ int sock_stamp_received(int fd);
  * or -1 with errno. */
 int sock_open_stamped(void);
 
-/* Like recv(2), and returns when the last received segment arrived in *arrived_epoch_ns. */
-ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns);
+/* Like recv(2), and returns when the last received segment, or the datagram, arrived in
+ * *arrived_epoch_ns. */
+ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, int flags,
+                             uint64_t *arrived_epoch_ns);
 
 /* Returns when what was received with these control messages arrived. */
 uint64_t sock_stamp_ns(struct msghdr *message);

@@ -44,7 +44,8 @@ uint64_t sock_stamp_ns(struct msghdr *message)
     return 0;
 }
 
-ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arrived_epoch_ns)
+ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, int flags,
+                             uint64_t *arrived_epoch_ns)
 {
     union {
         struct cmsghdr aligned;
@@ -55,7 +56,7 @@ ssize_t sock_receive_stamped(int fd, void *data, size_t n_bytes, uint64_t *arriv
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
-    ssize_t n = recvmsg(fd, &message, 0);
+    ssize_t n = recvmsg(fd, &message, flags);
 
     *arrived_epoch_ns = n > 0 ? sock_stamp_ns(&message) : 0;
     return n;

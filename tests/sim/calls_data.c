@@ -154,7 +154,7 @@ ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
     if (flags == MSG_PEEK)
         return peek(fd, n_bytes);
     if (call_tcp(fd) >= 0 && tcp_at((uint32_t)call_tcp(fd))->is_datagram)
-        return calls_datagram_receive(fd, data, n_bytes, flags);
+        return calls_datagram_receive(fd, data, n_bytes, flags, NULL);
     LAW(flags == 0, "not simulated: recv flags %x", flags);
     return receive("recv", fd, data, n_bytes, NULL);
 }
@@ -183,8 +183,15 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
     if (!descriptor_is_simulated(fd))
         return syscall(SYS_recvmsg, fd, message, flags);
-    LAW(flags == 0 && message->msg_iovlen == 1, "not simulated: recvmsg(%d)", fd);
-    n = receive("recvmsg", fd, message->msg_iov->iov_base, message->msg_iov->iov_len, &arrived_ns);
+    LAW(message->msg_iovlen == 1, "not simulated: recvmsg(%d)", fd);
+    if (call_tcp(fd) >= 0 && tcp_at((uint32_t)call_tcp(fd))->is_datagram) {
+        n = calls_datagram_receive(fd, message->msg_iov->iov_base, message->msg_iov->iov_len, flags,
+                                   &arrived_ns);
+    } else {
+        LAW(flags == 0, "not simulated: recvmsg flags %x", flags);
+        n = receive("recvmsg", fd, message->msg_iov->iov_base, message->msg_iov->iov_len,
+                    &arrived_ns);
+    }
     calls_data_put_stamp(message, arrived_ns);
     return n;
 }

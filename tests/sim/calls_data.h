@@ -15,7 +15,8 @@ void calls_data_note(uint32_t i, int64_t result, bool is_send);
 /* Says in the control messages when it arrived; 0: it does not. */
 void calls_data_put_stamp(struct msghdr *message, uint64_t arrived_ns);
 
-/* recv(2) of a UDP socket (calls_datagram.c). */
-ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes, int flags);
+/* recv(2) of a UDP socket (calls_datagram.c); with arrived_ns not NULL recvmsg(2), which says when
+ * the datagram arrived. */
+ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes, int flags, uint64_t *arrived_ns);
 
 #endif

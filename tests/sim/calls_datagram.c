@@ -197,18 +197,22 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags, struct tim
     return (int)call_return("recvmmsg", fd, result);
 }
 
-ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes, int flags)
+ssize_t calls_datagram_receive(int fd, void *data, size_t n_bytes, int flags, uint64_t *arrived_ns)
 {
     static uint8_t message[LENGTH_BYTES + MOST_MESSAGE_BYTES];
-    const uint32_t i = begin("recv", fd, false);
+    const char *what = arrived_ns != NULL ? "recvmsg" : "recv";
+    const uint32_t i = begin(what, fd, false);
+    const uint64_t stamp_ns = arrived_ns != NULL ? tcp_at(i)->arrived_ns : 0;
     int64_t result = -fault(world.scenario.receive_permille);
 
     if (result == 0)
         result = take_one(i, message);
-    note_read(i, message, result > 0 ? (size_t)result : 0, 0, result);
+    if (arrived_ns != NULL)
+        *arrived_ns = result > 0 ? stamp_ns : 0;
+    note_read(i, message, result > 0 ? (size_t)result : 0, stamp_ns, result);
     if (result < 0)
-        return (ssize_t)call_return("recv", fd, result);
+        return (ssize_t)call_return(what, fd, result);
     n_bytes = copy(data, n_bytes, message);
-    return (ssize_t)call_return("recv", fd,
+    return (ssize_t)call_return(what, fd,
                                 flags & MSG_TRUNC ? result - LENGTH_BYTES : (int64_t)n_bytes);
 }

@@ -233,7 +233,7 @@ static ssize_t receive_into(struct client_transport *t, int fd, uint8_t *data, s
 
     if (!t->config->socket.stamp_received)
         return recv(fd, data, n_bytes, 0);
-    n = sock_receive_stamped(fd, data, n_bytes, &epoch_ns);
+    n = sock_receive_stamped(fd, data, n_bytes, 0, &epoch_ns);
     t->arrived_ns = epoch_ns != 0 ? clock_monotonic_of_ns(epoch_ns) : 0;
     return n;
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "client/worker/io.h"
+#include "net/sock_stamp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,14 +107,28 @@ int client_udp_receive(struct client_conn *c, int fd)
     return 0;
 }
 
+/* Returns the length of the datagram, whatever the room; t->arrived_ns: when it arrived. */
+static ssize_t receive_one(struct client_transport *t, int fd, void *data, size_t n_bytes)
+{
+    uint64_t epoch_ns;
+    ssize_t n;
+
+    t->arrived_ns = 0;
+    if (!t->config->socket.stamp_received)
+        return recv(fd, data, n_bytes, MSG_TRUNC);
+    n = sock_receive_stamped(fd, data, n_bytes, MSG_TRUNC, &epoch_ns);
+    if (epoch_ns != 0)
+        t->arrived_ns = clock_monotonic_of_ns(epoch_ns);
+    return n;
+}
+
 /* An ICMP error is reported before the queued datagrams, and only once. */
-static ssize_t receive_behind_errors(int fd, void *data, size_t n_bytes)
+static ssize_t receive_behind_errors(struct client_transport *t, int fd, void *data, size_t n_bytes)
 {
     ssize_t n = -1;
 
     for (int k = 0; k <= MOST_ERRORS && n < 0; k++) {
-        /* with MSG_TRUNC n is the length of the datagram, whatever the room */
-        n = recv(fd, data, n_bytes, MSG_TRUNC);
+        n = receive_one(t, fd, data, n_bytes);
         if (n < 0 && errno == EAGAIN)
             break;
     }
@@ -127,9 +142,8 @@ void client_udp_receive_rest(struct client_conn *c, int fd)
     uint8_t message[DATAGRAMS_LENGTH_BYTES + REST_BYTES];
     ssize_t n;
 
-    t->arrived_ns = 0;
     while (c->state != CLIENT_CONN_ENDED &&
-           (n = receive_behind_errors(fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES)) >= 0) {
+           (n = receive_behind_errors(t, fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES)) >= 0) {
         const size_t n_bytes = n < REST_BYTES ? (size_t)n : REST_BYTES;
 
         datagrams_put_length(message, n_bytes);

@@ -2,21 +2,28 @@
  * test_udp: a connection writes queries as datagrams and passes on datagrams as answers. */
 #include "client/worker/udp.h"
 
+#include "base/clock.h"
 #include "client/worker/conn.h"
+
+#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 enum { MOST_PASSED = 64 };
+
+#define S 1000000000ull
 
 static const uint8_t queries[] = {0, 3, 'a', 'b', 'c', 0, 1, 'd'};
 
@@ -26,6 +33,25 @@ static struct client_transport transport;
 static int ends[2]; /* the connection's, its peer's */
 static uint8_t passed[MOST_PASSED][8];
 static unsigned n_passed, closes_after;
+static uint64_t arrived_ns; /* of the datagram passed last */
+
+/* What arrives, arrives now. */
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    const struct cmsghdr head = {.cmsg_len = CMSG_LEN(sizeof(struct scm_timestamping)),
+                                 .cmsg_level = SOL_SOCKET,
+                                 .cmsg_type = SCM_TIMESTAMPING};
+    struct scm_timestamping stamps = {0};
+    const ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
+
+    if (n <= 0)
+        return n;
+    clock_gettime(CLOCK_REALTIME, (struct timespec *)&stamps.ts[0]);
+    message->msg_controllen = CMSG_SPACE(sizeof stamps);
+    memcpy(message->msg_control, &head, sizeof head);
+    memcpy(CMSG_DATA((struct cmsghdr *)message->msg_control), &stamps, sizeof stamps);
+    return n;
+}
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
 {
@@ -42,6 +68,7 @@ static void on_data(void *owner, struct client_conn *c, const uint8_t *data, siz
     assert_in_range(n_bytes, 2, sizeof *passed);
     assert_in_range(n_passed, 0, MOST_PASSED - 1);
     memcpy(passed[n_passed++], data, n_bytes);
+    arrived_ns = transport.arrived_ns;
     if (n_passed == closes_after)
         c->state = CLIENT_CONN_ENDED;
 }
@@ -264,6 +291,18 @@ static void answers_behind_an_error_are_passed(void **state)
     assert_memory_equal(passed[1], "\0\1c", 3);
 }
 
+static void what_is_left_of_a_broken_connection_is_timestamped(void **state)
+{
+    const uint64_t before_ns = clock_now_ns();
+
+    (void)state;
+    config.socket.stamp_received = true;
+    send_numbered(1);
+    client_udp_receive_rest(conn(), ends[0]);
+    assert_passed(1);
+    assert_in_range(arrived_ns, before_ns - S, clock_now_ns() + S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +315,7 @@ int main(void)
         TEST(what_follows_a_close_is_not_passed),
         TEST(a_broken_connection_passes_what_it_has),
         TEST(answers_behind_an_error_are_passed),
+        TEST(what_is_left_of_a_broken_connection_is_timestamped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
