@@ -30,8 +30,15 @@ bool losses_are_sudden(const struct losses *l);
 /* The median idle time, to a millisecond as the kernel knows it; 0 if there is none. */
 uint64_t losses_median_idle_ns(const struct losses *l);
 
-/* Whether each had been idle for at least half a second and at least 80 % of the median idle time,
- * as with an idle timeout. */
+/* The idle time that at least 95 % of them had reached; 0 if there is none.  A query may be sent
+ * just when an idle timeout ends. */
+uint64_t losses_idle_of_most_ns(const struct losses *l);
+
+/* Whether that is at least half a second and at least 80 % of the median idle time, as with an idle
+ * timeout. */
 bool losses_are_of_idleness(const struct losses *l);
+
+/* Whether losses_are_of_idleness() only without the shortest idle times. */
+bool losses_have_exceptions(const struct losses *l);
 
 #endif

@@ -68,11 +68,13 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
 
 static void say_how_idle(const struct losses *l, struct diagnosis_line *line, const char *before)
 {
+    const bool but_for_some = losses_have_exceptions(l);
+    const uint64_t least_ns = but_for_some ? losses_idle_of_most_ns(l) : l->idle.min_ns;
     char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
 
-    diagnosis_line_say(line->evidence, "%s%s that had answered, idle for at least %s, median %s",
-                       before, units_format_count(n, l->idle.count),
-                       units_format_duration(least, l->idle.min_ns),
+    diagnosis_line_say(line->evidence, "%s%s that had answered, %sidle for at least %s, median %s",
+                       before, units_format_count(n, l->idle.count), but_for_some ? "95 % " : "",
+                       units_format_duration(least, least_ns),
                        units_format_duration(median, losses_median_idle_ns(l)));
 }
 

@@ -38,11 +38,21 @@ void losses_merge(struct losses *into, const struct losses *from)
 }
 
 /* A histogram counts 0 as 1 ns. */
+static uint64_t percentile(const struct losses *l, uint32_t num, uint32_t den)
+{
+    const uint64_t idle_ns = hist_percentile(&l->idle, num, den);
+
+    return idle_ns > 1 ? idle_ns : 0;
+}
+
 uint64_t losses_median_idle_ns(const struct losses *l)
 {
-    const uint64_t median_ns = hist_percentile(&l->idle, 1, 2);
+    return percentile(l, 1, 2);
+}
 
-    return median_ns > 1 ? median_ns : 0;
+uint64_t losses_idle_of_most_ns(const struct losses *l)
+{
+    return percentile(l, 5, 100);
 }
 
 bool losses_are_sudden(const struct losses *l)
@@ -53,8 +63,17 @@ bool losses_are_sudden(const struct losses *l)
            l->last_ns - l->first_ns <= (each_ns > SUDDEN_NS ? each_ns : SUDDEN_NS);
 }
 
+static bool is_timeout(const struct losses *l, uint64_t least_ns)
+{
+    return least_ns >= LEAST_TIMEOUT_NS && least_ns >= losses_median_idle_ns(l) / 5 * 4;
+}
+
 bool losses_are_of_idleness(const struct losses *l)
 {
-    return l->idle.count > 0 && l->idle.min_ns >= LEAST_TIMEOUT_NS &&
-           l->idle.min_ns >= losses_median_idle_ns(l) / 5 * 4;
+    return is_timeout(l, losses_idle_of_most_ns(l));
+}
+
+bool losses_have_exceptions(const struct losses *l)
+{
+    return losses_are_of_idleness(l) && !is_timeout(l, l->idle.min_ns);
 }

@@ -65,6 +65,10 @@ static void idle_timeout_is_named_with_the_time(void **state)
     diagnose(PHASE_RECEIVE, REASON_PEER, 100);
     assert_one("the server's idle timeout", 100, "idle for at least 2.00 s, median 2.05 s",
                "raise the server's timeout, send more queries per connection, or use --reconnect");
+    losses_add(&losses, 8000 * MS, 0); /* a query was sent just then */
+    diagnose(PHASE_RECEIVE, REASON_PEER, 101);
+    assert_one("the server's idle timeout", 101,
+               "101 that had answered, 95 % idle for at least 2.00 s, median 2.05 s", "raise");
     in.reconnects = true;
     diagnosis_make(&d, &in);
     assert_string_equal(d.lines[0].remedy,

@@ -58,7 +58,33 @@ static void idle_timeout_finds_all_idle_for_as_long(void **state)
         losses_add(&l, 5000 * MS + i * 50 * MS, 2000 * MS + i * MS);
     assert_true(losses_are_of_idleness(&l));
     assert_false(losses_are_sudden(&l));
-    losses_add(&l, 9000 * MS, 1500 * MS);
+    assert_false(losses_have_exceptions(&l));
+}
+
+/* Queries were sent just when the timeout of their connections ended. */
+static void idle_timeout_is_found_despite_few_that_were_not_idle(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 95; i++)
+        losses_add(&l, 5000 * MS + i * 50 * MS, 2000 * MS);
+    for (int i = 0; i < 4; i++)
+        losses_add(&l, 5000 * MS, 0);
+    assert_true(losses_are_of_idleness(&l));
+    assert_true(losses_have_exceptions(&l));
+    assert_in_range(losses_idle_of_most_ns(&l), 2000 * MS, 2010 * MS);
+    for (int i = 0; i < 2; i++)
+        losses_add(&l, 5000 * MS, 0);
+    assert_false(losses_are_of_idleness(&l));
+    assert_false(losses_have_exceptions(&l));
+    assert_int_equal(losses_idle_of_most_ns(&l), 0);
+}
+
+/* In turn: the median is half the interval. */
+static void connections_in_use_do_not_reach_an_idle_timeout(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 1000; i++)
+        losses_add(&l, 5000 * MS, 20 * i * MS);
     assert_false(losses_are_of_idleness(&l));
 }
 
@@ -99,6 +125,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(ends_within_a_second_are_sudden, setup, teardown),
         cmocka_unit_test_setup_teardown(ends_of_many_may_take_longer, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_timeout_finds_all_idle_for_as_long, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_timeout_is_found_despite_few_that_were_not_idle, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(connections_in_use_do_not_reach_an_idle_timeout, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(median_of_connections_in_use_is_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(losses_of_two_workers_are_merged, setup, teardown),
     };
