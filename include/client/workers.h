@@ -64,6 +64,9 @@ uint64_t client_workers_own_failures(const struct tally *t);
 /* Fills in the connections of a result so far. */
 void client_workers_connections(const struct client_workers *workers, struct client_result *result);
 
+/* After joining: when the last listener stopped measuring on request; 0: none did. */
+uint64_t client_workers_stopped_ns(const struct client_workers *workers);
+
 /* After joining: adds counts and connection metrics.  *last_sent_ns: time of the last measured
  * query; *last_unblocked_ns: of the last that did not wait for an id; 0: none. */
 void client_workers_collect(const struct client_workers *workers, struct client_result *result,

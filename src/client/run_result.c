@@ -110,6 +110,13 @@ static bool grows_without_losses(const struct client_run_state *r)
     return verdict_has_grown(early, late);
 }
 
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* Workers learn of an interruption a moment later; until then they send what is due, and listeners
+ * measure. */
 void client_run_collect(struct client_run_state *r)
 {
     struct client_result *result = r->result;
@@ -118,9 +125,9 @@ void client_run_collect(struct client_run_state *r)
     client_intervals_finish(&r->intervals, clock_now_ns());
     result->log_failed = r->intervals.failed;
     client_workers_collect(&r->workers, result, &last_sent_ns, &last_unblocked_ns);
-    /* workers learn of the interruption a moment later, and send what is due until then */
-    if (result->interrupted && last_sent_ns > r->stopped_ns)
-        r->stopped_ns = last_sent_ns;
+    if (result->interrupted)
+        r->stopped_ns =
+            later(r->stopped_ns, later(last_sent_ns, client_workers_stopped_ns(&r->workers)));
     if (r->config->on_demand)
         result->connect_elapsed_ns = 0; /* connections open throughout the run */
     result->scheduled_ns = measured_ns(r);

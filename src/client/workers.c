@@ -184,6 +184,16 @@ static void collect(const struct client_figures *f, struct client_result *result
         result->push_least_ns = f->least_push_ns;
 }
 
+uint64_t client_workers_stopped_ns(const struct client_workers *workers)
+{
+    uint64_t last_ns = 0;
+
+    for (uint32_t i = 0; i < workers->n; i++)
+        if (workers->all[i].figures.stopped_ns > last_ns)
+            last_ns = workers->all[i].figures.stopped_ns;
+    return last_ns;
+}
+
 void client_workers_collect(const struct client_workers *workers, struct client_result *result,
                             uint64_t *last_sent_ns, uint64_t *last_unblocked_ns)
 {

@@ -406,7 +406,7 @@ void client_subscribe_stop(struct client_subscribe *s)
     const uint64_t now_ns = clock_now_ns();
 
     if (s->span->end_ns > now_ns)
-        s->span->end_ns = now_ns;
+        s->span->end_ns = s->transport->figures->stopped_ns = now_ns;
     if (s->n_leaving == 0 && client_stage_of(s->stages) < CLIENT_DRAINED)
         end_after(s, 0);
 }

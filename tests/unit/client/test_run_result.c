@@ -133,6 +133,17 @@ static void queries_sent_until_the_workers_learned_of_an_interruption_are_not_la
     assert_int_equal(result.sent_ns, 3541 * S);
 }
 
+static void messages_are_measured_until_the_last_listener_stops(void **state)
+{
+    (void)state;
+    result.interrupted = true;
+    r.stopped_ns = r.measure_ns + 10 * S;
+    all[0].figures.stopped_ns = r.stopped_ns + 2 * S;
+    all[1].figures.stopped_ns = r.stopped_ns + S;
+    client_run_collect(&r);
+    assert_int_equal(result.scheduled_ns, 12 * S);
+}
+
 static void a_growing_rate_has_more_in_flight_without_any_queue(void **state)
 {
     static const struct pacer_segment ramp = {3600 * S, 100, 200};
@@ -245,6 +256,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             queries_sent_until_the_workers_learned_of_an_interruption_are_not_late, setup,
             teardown),
+        cmocka_unit_test_setup_teardown(messages_are_measured_until_the_last_listener_stops, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_growing_rate_has_more_in_flight_without_any_queue, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(more_connections_have_more_in_flight_in_a_closed_loop,
