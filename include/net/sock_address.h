@@ -24,6 +24,10 @@ uint16_t sock_port(const struct sock_address *address);
 void sock_set_port(struct sock_address *address, uint16_t port);
 bool sock_is_loopback(const struct sock_address *address);
 
+/* Whether it is a link-local address of IPv6 that does not name its interface: bind(2) and, unless
+ * the source names one, connect(2) refuse it. */
+bool sock_lacks_interface(const struct sock_address *address);
+
 /* Converts an address and port to a tuple. */
 struct srcplan_tuple sock_tuple(const struct sock_address *address);
 

@@ -11,7 +11,6 @@
 #include "net/tls_context.h"
 #include "protocol/query_dns.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 /* Returns a port that connections go to: that of the run, unless all classes have their own. */
@@ -40,14 +39,11 @@ static int resolve(struct client_config *config, const struct client_opts *o, ch
     return failed;
 }
 
-/* connect(2) refuses a link-local address unless it, or the source address, names its interface. */
 static bool lacks_interface(const struct client_config *config)
 {
-    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&config->target.ss;
     const struct srcplan *sources = &config->plan;
 
-    return config->target.ss.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) &&
-           in6->sin6_scope_id == 0 &&
+    return sock_lacks_interface(&config->target) &&
            (sources->n_ranges == 0 || sources->ranges[0].first.scope == 0);
 }
 

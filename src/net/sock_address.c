@@ -52,6 +52,14 @@ bool sock_is_loopback(const struct sock_address *address)
     return ntohl(((const struct sockaddr_in *)&address->ss)->sin_addr.s_addr) >> 24 == 127;
 }
 
+bool sock_lacks_interface(const struct sock_address *address)
+{
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&address->ss;
+
+    return address->ss.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) &&
+           in6->sin6_scope_id == 0;
+}
+
 struct srcplan_tuple sock_tuple(const struct sock_address *address)
 {
     struct srcplan_tuple tuple = {.address.family = address->ss.ss_family,

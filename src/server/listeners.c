@@ -20,6 +20,10 @@ static int resolve(struct server_listeners *l, const struct server_opts *o)
             "--bind: invalid value '%s': expected an IPv4 or IPv6 address or a host name", o->bind);
     if (sock_resolve(&e, AF_UNSPEC, &l->address, error) != 0)
         return log_error("--bind: %s", error);
+    if (sock_lacks_interface(&l->address))
+        return log_error("--bind: invalid value '%.100s': expected a link-local address with its "
+                         "interface, such as fe80::1%%eth0",
+                         o->bind);
     sock_set_port(&l->address, o->port);
     return 0;
 }

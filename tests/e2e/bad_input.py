@@ -198,6 +198,7 @@ def test_server_refuses_bad_input():
             (["x"], ["'x'"]),
             (["1", "2"], ["'2'"]),
             (["--bind", "192.0.2.1", "0"], ["192.0.2.1"]),
+            (["--bind", "fe80::1", "0"], ["--bind", "interface", "fe80::1%eth0"]),
             (["--bind", "no-such-host.invalid", "0"], ["no-such-host.invalid"]),
             (["--threads", "0", "0"], ["--threads", "'0'"]),
             (["--backlog", "0", "0"], ["--backlog", "'0'"]),

@@ -93,6 +93,22 @@ static void loopback_includes_all_of_127_and_its_mapped_addresses(void **state)
     }
 }
 
+static void only_link_local_addresses_need_an_interface(void **state)
+{
+    struct sock_address link_local = address_of("fe80::1", 1), far = address_of("febf:ffff::1", 1),
+                        site_local = address_of("fec0::1", 1),
+                        global = address_of("2001:db8::1", 1), ipv4 = address_of("169.254.0.1", 1);
+
+    (void)state;
+    assert_true(sock_lacks_interface(&link_local));
+    assert_true(sock_lacks_interface(&far));
+    assert_false(sock_lacks_interface(&site_local));
+    assert_false(sock_lacks_interface(&global));
+    assert_false(sock_lacks_interface(&ipv4));
+    ((struct sockaddr_in6 *)&link_local.ss)->sin6_scope_id = 1;
+    assert_false(sock_lacks_interface(&link_local));
+}
+
 static void tuples_have_the_address_in_network_order_and_the_port_in_host_order(void **state)
 {
     struct sock_address a = address_of("10.1.2.3", 53), b = address_of("2001:db8::1", 853);
@@ -133,6 +149,7 @@ int main(void)
         cmocka_unit_test(addresses_are_printed_with_their_port),
         cmocka_unit_test(link_local_addresses_are_printed_with_their_interface),
         cmocka_unit_test(loopback_includes_all_of_127_and_its_mapped_addresses),
+        cmocka_unit_test(only_link_local_addresses_need_an_interface),
         cmocka_unit_test(tuples_have_the_address_in_network_order_and_the_port_in_host_order),
     };
 
