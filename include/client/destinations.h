@@ -12,8 +12,9 @@
 unsigned client_destinations(const struct client_config *config,
                              const struct sock_address *servers[CLIENT_CLASS_MOST]);
 
-/* Returns how many connections do not go to the one that most of them go to. */
-uint32_t client_destinations_besides_main(const struct client_config *config);
+/* Returns how many connections go to others than this one. */
+uint32_t client_destinations_besides(const struct client_config *config,
+                                     const struct sock_address *server);
 
 /* Returns whether one of them accepts a connection, within 1 s for each.  TCP only. */
 bool client_destinations_accept(const struct client_config *config);

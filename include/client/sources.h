@@ -26,7 +26,9 @@ struct client_sources {
     enum sock_source unusable;               /* why */
     bool has_route;                          /* to the target, from the first of --source */
     uint64_t n_tuples;                       /* available; HOST_LIMITS_UNKNOWN */
-    uint64_t n_in_use;         /* of these, by other sockets towards the target; 0 if unknown */
+    /* Towards the target or, of the ports of classes, the one with the fewest tuples to spare. */
+    uint64_t n_elsewhere;      /* connections that go to others */
+    uint64_t n_in_use;         /* of the tuples, by other sockets; 0 if unknown */
     uint64_t n_time_wait;      /* in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
     uint64_t time_wait_ends_s; /* time until all of these have left TIME_WAIT */
 };
@@ -36,10 +38,10 @@ struct client_sources {
 int client_sources_read(struct client_sources *s, struct client_config *config,
                         const struct client_opts *o, const struct host_limits *host);
 
-/* Requires config->target; `target` is its name.  Excludes its port where a source has its address,
- * counts tuples, and those in use and in TIME_WAIT, looks for addresses that no connection can have
- * and for a route and, if the kernel selects, creates the fallback plan, which is empty if the
- * system does not say enough. Returns 0, or -1 after one line on stderr. */
+/* Requires config->target and the classes; `target` is its name.  Excludes its port where a source
+ * has its address, counts tuples, and those in use and in TIME_WAIT, looks for addresses that no
+ * connection can have and for a route and, if the kernel selects, creates the fallback plan, which
+ * is empty if the system does not say enough. Returns 0, or -1 after one line on stderr. */
 int client_sources_fit_target(struct client_sources *s, struct client_config *config,
                               const char *target, const struct host_limits *host);
 

@@ -8,7 +8,7 @@
 
 struct preflight_client {
     uint64_t n_connections;
-    uint64_t n_elsewhere;         /* of these, not to the port that most of them go to */
+    uint64_t n_elsewhere;         /* of these, not to the port of n_in_use */
     uint64_t n_tuples;            /* source (address, port) pairs towards the destination */
     uint64_t n_in_use;            /* of them, by other sockets */
     uint64_t n_time_wait;         /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */

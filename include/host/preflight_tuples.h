@@ -8,7 +8,11 @@
 #include "host/preflight_client.h"
 #include "host/preflight_line.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Whether tuples in TIME_WAIT can be reused at once. */
+bool preflight_tuples_reuse(const struct host_limits *host);
 
 /* Returns the maximum sustainable rate of connections that this host opens and closes with FIN:
  * each leaves its source tuple in TIME_WAIT.  HOST_LIMITS_UNKNOWN: not limited by TIME_WAIT. */

@@ -30,22 +30,15 @@ unsigned client_destinations(const struct client_config *config,
     return n;
 }
 
-uint32_t client_destinations_besides_main(const struct client_config *config)
+uint32_t client_destinations_besides(const struct client_config *config,
+                                     const struct sock_address *server)
 {
-    const struct sock_address *servers[CLIENT_CLASS_MOST];
-    const unsigned n = client_destinations(config, servers);
-    uint32_t all = 0, most = 0;
+    uint32_t n = 0;
 
-    for (unsigned i = 0; i < n; i++) {
-        uint32_t n_connections = 0;
-
-        for (uint32_t k = 0; k < config->n_classes; k++)
-            if (sock_port(&config->classes[k].target) == sock_port(servers[i]))
-                n_connections += config->classes[k].n_connections;
-        all += n_connections;
-        most = n_connections > most ? n_connections : most;
-    }
-    return all - most;
+    for (uint32_t k = 0; k < config->n_classes; k++)
+        if (sock_port(&config->classes[k].target) != sock_port(server))
+            n += config->classes[k].n_connections;
+    return n;
 }
 
 bool client_destinations_accept(const struct client_config *config)

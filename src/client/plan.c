@@ -4,7 +4,6 @@
 
 #include "base/large_blocks.h"
 #include "base/log.h"
-#include "client/destinations.h"
 #include "client/opts_classes.h"
 #include "client/opts_find.h"
 #include "client/plan_query.h"
@@ -121,7 +120,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
     const struct client_config *c = &plan->config;
     const struct preflight_client ask = {
         .n_connections = c->n_connections,
-        .n_elsewhere = client_destinations_besides_main(c),
+        .n_elsewhere = plan->sources.n_elsewhere,
         .n_tuples = plan->sources.n_tuples,
         .n_in_use = plan->sources.n_in_use,
         .n_time_wait = plan->sources.n_time_wait,

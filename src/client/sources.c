@@ -3,6 +3,8 @@
 #include "client/sources.h"
 
 #include "base/log.h"
+#include "client/destinations.h"
+#include "host/preflight_tuples.h"
 #include "host/process_limits.h"
 #include "host/sockdiag.h"
 #include "host/source_list.h"
@@ -254,25 +256,47 @@ static bool is_member(const void *context, const struct srcplan_tuple *source)
            (m->plan->n_ranges == 0 || srcplan_has_address(m->plan, &source->address));
 }
 
-static void count_taken(struct client_sources *s, const struct client_config *c,
-                        const struct host_limits *host)
+/* Returns whether these are known. */
+static bool list_taken(struct sockdiag_tuples *taken, const struct client_config *c,
+                       const struct sock_address *server, const struct host_limits *host)
 {
     struct members m = {.plan = c->plan.ports != NULL ? &c->plan : &c->fallback};
     const bool with_open = host->sockets_in_use > 0 && host->sockets_in_use <= MOST_SOCKETS_LISTED;
-    struct sockdiag_tuples taken = {0};
 
-    s->n_in_use = 0;
-    s->n_time_wait = c->socket.datagrams ? 0 : HOST_LIMITS_UNKNOWN;
+    *taken = (struct sockdiag_tuples){.n_time_wait = 0};
     if (c->socket.datagrams || m.plan->ports == NULL)
-        return;
+        return c->socket.datagrams;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
         m.has_port[m.plan->ports[i]] = true;
-    if ((host->sockets_in_time_wait > 0 || with_open) &&
-        sockdiag_tuples(&c->target, with_open, is_member, &m, &taken) != 0)
-        return;
-    s->n_in_use = taken.n_open;
-    s->n_time_wait = taken.n_time_wait;
-    s->time_wait_ends_s = (taken.ends_ms + 999) / 1000;
+    return (host->sockets_in_time_wait == 0 && !with_open) ||
+           sockdiag_tuples(server, with_open, is_member, &m, taken) == 0;
+}
+
+static void count_taken(struct client_sources *s, const struct client_config *c,
+                        const struct host_limits *host)
+{
+    const struct sock_address *servers[CLIENT_CLASS_MOST];
+    const unsigned n_servers = client_destinations(c, servers);
+    /* those that the kernel chooses are available once for each */
+    const bool per_port = c->plan.ports == NULL && !c->socket.datagrams;
+    uint64_t most = 0;
+
+    for (unsigned i = 0; i < n_servers; i++) {
+        const uint32_t n_elsewhere = client_destinations_besides(c, servers[i]);
+        struct sockdiag_tuples taken;
+        const bool is_known = list_taken(&taken, c, servers[i], host);
+        const uint64_t n_lacking =
+            taken.n_open + (preflight_tuples_reuse(host) ? 0 : taken.n_time_wait) +
+            (per_port && c->n_connections > n_elsewhere ? c->n_connections - n_elsewhere : 0);
+
+        if (i > 0 && n_lacking <= most)
+            continue;
+        most = n_lacking;
+        s->n_elsewhere = n_elsewhere;
+        s->n_in_use = taken.n_open;
+        s->n_time_wait = is_known ? taken.n_time_wait : HOST_LIMITS_UNKNOWN;
+        s->time_wait_ends_s = (taken.ends_ms + 999) / 1000;
+    }
 }
 
 int client_sources_fit_target(struct client_sources *s, struct client_config *c, const char *target,

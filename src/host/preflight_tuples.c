@@ -18,7 +18,7 @@ enum { LAST_OF_GROUP = 255 };
 
 #define SETUP_SOURCES "tcpscaler-setup-client --sources LIST --dev IFACE --apply"
 
-static bool takes_over_time_wait(const struct host_limits *host)
+bool preflight_tuples_reuse(const struct host_limits *host)
 {
     return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
 }
@@ -61,7 +61,7 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
                          const struct preflight_client *ask)
 {
     const uint64_t n_blocked =
-        takes_over_time_wait(host) || ask->n_time_wait == UNKNOWN ? 0 : ask->n_time_wait;
+        preflight_tuples_reuse(host) || ask->n_time_wait == UNKNOWN ? 0 : ask->n_time_wait;
     const uint64_t n_taken = ask->n_in_use + n_blocked;
     const uint64_t n_free = ask->n_tuples == UNKNOWN  ? UNKNOWN
                             : n_taken < ask->n_tuples ? ask->n_tuples - n_taken
@@ -135,7 +135,7 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
 
     if (line->available == UNKNOWN || line->available == 0)
         return;
-    if (takes_over_time_wait(host))
+    if (preflight_tuples_reuse(host))
         preflight_line_fix(line, PREFLIGHT_OK,
                            "for %" PRIu64
                            " s more; reused at once if both ends used timestamps on them",
@@ -152,7 +152,7 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
 uint64_t preflight_tuples_churn_per_s(const struct host_limits *host,
                                       const struct preflight_client *ask)
 {
-    if (ask->udp || ask->n_tuples == UNKNOWN || takes_over_time_wait(host))
+    if (ask->udp || ask->n_tuples == UNKNOWN || preflight_tuples_reuse(host))
         return UNKNOWN;
     return ask->n_tuples / TIME_WAIT_S;
 }

@@ -146,6 +146,56 @@ static void a_port_of_another_connection_to_the_target_is_in_use(void **state)
     assert_int_equal(s.n_in_use, 1);
 }
 
+/* Of two classes with as many connections, to a port that nothing is connected to and to this one.
+ */
+static void tuples_in_use_count_towards_the_port_with_the_fewest_to_spare(void **state)
+{
+    const struct host_limits host = {.sockets_in_use = 2, .tcp_timestamps = 1};
+    struct client_class classes[2] = {{.n_connections = 1}, {.n_connections = 1}};
+    struct client_sources s = {0};
+    struct client_opts o = {.source = "127.0.0.1"};
+    char ports[16];
+    uint16_t port, own_port;
+    const int listener = listen_anywhere(&port);
+    const int fd = bind_anywhere(SOCK_STREAM, INADDR_LOOPBACK, &own_port);
+
+    (void)state;
+    classes[0].target = config.target;
+    target->sin_port = htons(port);
+    classes[1].target = config.target;
+    config.classes = classes;
+    config.n_classes = 2;
+    config.n_connections = 2;
+    assert_int_equal(connect(fd, (struct sockaddr *)target, sizeof *target), 0);
+    target->sin_port = htons(1);
+    snprintf(ports, sizeof ports, "%u", own_port);
+    o.sport = ports;
+    assert_int_equal(client_sources_read(&s, &config, &o, &host), 0);
+    assert_int_equal(client_sources_fit_target(&s, &config, "127.0.0.1:1", &host), 0);
+    close(fd);
+    close(listener);
+    if (s.n_time_wait == HOST_LIMITS_UNKNOWN)
+        skip();
+    assert_int_equal(s.n_in_use, 1);
+    assert_int_equal(s.n_elsewhere, 1);
+}
+
+static void without_tuples_in_use_the_larger_class_counts(void **state)
+{
+    const struct host_limits host = {.first_ephemeral_port = 40000, .last_ephemeral_port = 40009};
+    struct client_class classes[2] = {{.n_connections = 3}, {.n_connections = 4}};
+    struct client_sources s = {0};
+
+    (void)state;
+    classes[0].target = classes[1].target = config.target;
+    sock_set_port(&classes[1].target, 2);
+    config.classes = classes;
+    config.n_classes = 2;
+    config.n_connections = 7;
+    assert_int_equal(client_sources_fit_target(&s, &config, "127.0.0.1:1", &host), 0);
+    assert_int_equal(s.n_elsewhere, 3);
+}
+
 /* The kernel selects a port before the address. */
 static void ports_of_udp_sockets_are_none_of_the_kernels_choice(void **state)
 {
@@ -201,6 +251,8 @@ int main(void)
         TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
         TEST(without_a_fallback_the_range_counts),
         TEST(a_port_of_another_connection_to_the_target_is_in_use),
+        TEST(tuples_in_use_count_towards_the_port_with_the_fewest_to_spare),
+        TEST(without_tuples_in_use_the_larger_class_counts),
         TEST(ports_of_udp_sockets_are_none_of_the_kernels_choice),
         TEST(a_udp_socket_takes_its_port_of_its_own_address_or_of_all),
     };
