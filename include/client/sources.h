@@ -24,8 +24,9 @@ struct client_sources {
                                   * HOST_LIMITS_UNKNOWN without --source */
     char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_source unusable;               /* why */
-    bool has_route;                          /* to the target, from the first of --source */
-    uint64_t n_tuples;                       /* available; HOST_LIMITS_UNKNOWN */
+    bool has_route;        /* to the target, from the first of --source; also if that is unusable */
+    bool loopback_is_down; /* and the target is here */
+    uint64_t n_tuples;     /* available; HOST_LIMITS_UNKNOWN */
     /* Towards the target or, of the ports of classes, the one with the fewest tuples to spare. */
     uint64_t n_elsewhere;      /* connections that go to others */
     uint64_t n_in_use;         /* of the tuples, by other sockets; 0 if unknown */

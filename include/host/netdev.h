@@ -27,6 +27,10 @@ int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTE
  * not answer, only loopback is known to be here. */
 bool netdev_target_is_here(const struct sock_address *target);
 
+/* Whether the interface is down, as "lo" is in a new network namespace; false if that is unknown.
+ */
+bool netdev_is_down(const char *name);
+
 /* Whether no counter is less than in an earlier reading: the interface was not made anew. */
 bool netdev_counts_on(const struct netdev_counters *later, const struct netdev_counters *earlier);
 

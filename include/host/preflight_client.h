@@ -20,6 +20,7 @@ struct preflight_client {
     bool unusable_is_loopback;    /* and the target is not here; ... */
     bool unusable_is_of_none; /* the wildcard, multicast or broadcast; otherwise it is foreign */
     bool lacks_route;         /* to the server */
+    bool loopback_is_down;    /* and the server is here */
     bool explicit_ports;
     uint32_t n_excluded_ports; /* of each address that --source would add, if the kernel chooses */
     uint16_t lowest_port;      /* explicit ports only */

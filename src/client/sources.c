@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "client/destinations.h"
+#include "host/netdev.h"
 #include "host/preflight_tuples.h"
 #include "host/process_limits.h"
 #include "host/sockdiag.h"
@@ -315,7 +316,8 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     }
     plan_fallback(c, host);
     count_usable_addresses(s, c);
-    s->has_route = has_route(c);
+    s->has_route = s->n_usable_addresses == 0 || has_route(c);
+    s->loopback_is_down = c->target_is_here && netdev_is_down("lo");
     s->n_tuples = tuples_available(c, host);
     count_taken(s, c, host);
     return 0;

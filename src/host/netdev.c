@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 _Static_assert(NETDEV_NAME_BYTES == IF_NAMESIZE, "size of a name");
@@ -124,6 +125,20 @@ bool netdev_target_is_here(const struct sock_address *target)
 
     return sock_is_loopback(target) || is_any(target) ||
            (find_route(target, &route) == 0 && route.is_local);
+}
+
+bool netdev_is_down(const char *name)
+{
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq r = {.ifr_flags = IFF_UP};
+
+    if (fd < 0)
+        return false;
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+    if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
+        r.ifr_flags = IFF_UP;
+    close(fd);
+    return (r.ifr_flags & IFF_UP) == 0;
 }
 
 /* "  name: bytes packets errs drop fifo frame compressed multicast bytes packets ...", receive

@@ -119,7 +119,10 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
 /* A route may be added while the run waits. */
 static void check_route(struct preflight *p, const struct preflight_client *ask)
 {
-    if (ask->lacks_route)
+    if (ask->loopback_is_down)
+        preflight_line_fix(preflight_line_add(p, "route to the server", 0, 1), PREFLIGHT_WARN,
+                           "this host drops packets to its own addresses: ip link set lo up");
+    else if (ask->lacks_route)
         preflight_line_fix(preflight_line_add(p, "route to the server", 0, 1), PREFLIGHT_WARN,
                            "connections fail (no route) until this host has one: check 'ip route "
                            "get ADDRESS'%s",

@@ -211,7 +211,7 @@ bool sock_has_route(const struct sock_address *target, const struct srcplan_tupl
         return true;
     if (bind_source(fd, &any_port, target) == 0 &&
         connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0)
-        has = errno != ENETUNREACH && errno != EHOSTUNREACH;
+        has = errno != ENETUNREACH && errno != EHOSTUNREACH && errno != EINVAL;
     close(fd);
     return has;
 }
@@ -239,12 +239,14 @@ static void set_options(int fd, const struct sock_connect_options *options)
         (void)sock_stamp_received(fd);
 }
 
-/* What connect(2) itself returns comes from this host; nobody else has seen a packet yet. */
+/* What connect(2) itself returns comes from this host; nobody else has seen a packet yet.  EINVAL
+ * is a route that discards packets (ip-route(8), blackhole). */
 static struct outcome connect_failed(int error)
 {
     const enum outcome_reason reason = outcome_reason_of_errno(error);
+    const bool has_no_route = reason == REASON_UNREACHABLE || error == EINVAL;
 
-    return (struct outcome){PHASE_CONNECT, reason == REASON_UNREACHABLE ? REASON_ROUTE : reason};
+    return (struct outcome){PHASE_CONNECT, has_no_route ? REASON_ROUTE : reason};
 }
 
 /* A UDP socket for which the kernel finds no port fails with EAGAIN. */

@@ -131,6 +131,23 @@ static void an_address_without_a_route_has_no_interface(void **state)
     assert_int_equal(netdev_towards(&a, name), -1);
 }
 
+/* The last test: lo stays down. */
+static void an_interface_is_down_until_it_is_set_up(void **state)
+{
+    struct ifreq down = {.ifr_name = "lo", .ifr_flags = 0};
+    int fd;
+
+    (void)state;
+    if (!has_namespace)
+        skip();
+    assert_false(netdev_is_down("lo"));
+    assert_false(netdev_is_down("none"));
+    fd = socket(AF_INET, SOCK_DGRAM, 0);
+    assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &down), 0);
+    close(fd);
+    assert_true(netdev_is_down("lo"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +155,7 @@ int main(void)
         cmocka_unit_test(each_address_of_this_host_is_here_and_no_other),
         cmocka_unit_test(packets_to_this_host_leave_through_lo),
         cmocka_unit_test(an_address_without_a_route_has_no_interface),
+        cmocka_unit_test(an_interface_is_down_until_it_is_set_up),
     };
 
     return cmocka_run_group_tests(tests, enter_namespace, NULL);

@@ -90,6 +90,7 @@ static void a_route_is_missing_if_the_kernel_says_so(void **state)
     } cases[] = {{0, true},
                  {ENETUNREACH, false},
                  {EHOSTUNREACH, false},
+                 {EINVAL, false}, /* type blackhole */
                  {EADDRNOTAVAIL, true},
                  {EACCES, true}};
     const struct srcplan_tuple sources[] = {
@@ -106,12 +107,31 @@ static void a_route_is_missing_if_the_kernel_says_so(void **state)
     answer = 0;
 }
 
+static void a_connection_without_a_route_says_so(void **state)
+{
+    static const int errors[] = {ENETUNREACH, EHOSTUNREACH, EINVAL};
+    const struct srcplan_tuple source = {.address.family = AF_UNSPEC};
+    const struct sock_connect_options options = {.datagrams = false};
+    const struct sock_address target = target_of(AF_INET, "127.0.0.1");
+    struct outcome failed;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        answer = errors[i];
+        assert_int_equal(sock_connect(&target, &source, &options, &failed), -1);
+        assert_int_equal(failed.phase, PHASE_CONNECT);
+        assert_int_equal(failed.reason, REASON_ROUTE);
+    }
+    answer = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_of_no_host_cannot_be_a_source),
         cmocka_unit_test(ipv6_has_a_wildcard_and_multicast),
         cmocka_unit_test(a_route_is_missing_if_the_kernel_says_so),
+        cmocka_unit_test(a_connection_without_a_route_says_so),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
