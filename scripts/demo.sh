@@ -5,7 +5,7 @@
 # machine is no failure.
 set -eu
 [ $# -eq 0 ] || { echo "usage: $0" >&2; exit 2; }
-here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
+here=$(dirname "$(readlink -f "$0")") # it may be run through a link
 out=
 
 # <source tree>

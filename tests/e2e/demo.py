@@ -26,17 +26,18 @@ for script; do :; done
 
 
 def demo(code, *reasons, number="", terminal="unknown"):
-    """Its exit code and output, as installed: next to no source tree; the shell of the user has CDPATH. number: of a signal that
-    it gets. terminal: $GNUTERM."""
+    """Its exit code and output, as installed: next to no source tree; run through a link; the shell of the user has CDPATH.
+    number: of a signal that it gets. terminal: $GNUTERM."""
     directory = temp_directory()
-    parent, name_of_directory = os.path.split(directory)
     for name, text in FAKES.items():
         write_program(os.path.join(directory, name), text)
     for name in ("demo.sh", "plot-rtt.gp"):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
-                   "CDPATH": parent, "GNUTERM": terminal, "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
-    r = run_command(["sh", f"{name_of_directory}/demo.sh"], cwd=parent, env=environment)
+                   "CDPATH": os.path.dirname(directory), "GNUTERM": terminal, "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
+    link = temp_path("demo")
+    os.symlink(os.path.join(directory, "demo.sh"), link)
+    r = run_command(["sh", "demo"], cwd=os.path.dirname(link), env=environment)
     return r.returncode, r.stdout + r.stderr
 
 
