@@ -5,14 +5,17 @@
 set -eu
 
 program=$(basename "$0")
-if [ "${1-}" = --help ]; then
+case $#,${1-} in
+1,-h | 1,--help)
     echo "usage: $program ADDRESS"
     exit 0
-fi
-if [ $# != 1 ] || [ -z "$1" ]; then
+    ;;
+1,[!-]*) ;;
+*)
     echo "usage: $program ADDRESS" >&2
     exit 2
-fi
+    ;;
+esac
 PATH=$PATH:/usr/sbin:/sbin
 command -v sendmail >/dev/null || {
     echo "$program: no mail to $1: cannot find 'sendmail'" >&2

@@ -52,6 +52,23 @@ def test_scripts_refuse_unknown_arguments():
         check(r.stderr.startswith("usage: ") and len(r.stderr.splitlines()) == 1, f"{name}: {r.stderr}")
 
 
+def test_programs_without_options_refuse_them():
+    """In a tree where they find nothing to run, as what they run takes long."""
+    tree = temp_path("tree")
+    packaging = ("cross", "debian", "distributions", "image", "musl", "reproducible")
+    programs = (".ci/run", "packaging/oci-image", "packaging/release", "tests/fleet/install-ansible",
+                *(f"tests/packaging/{name}" for name in packaging))
+    for name in (*programs, "tests/packaging/lib.sh"):
+        stub(tree, name, "")
+        shutil.copy(os.path.join(SOURCE_DIR, name), os.path.join(tree, name))
+    for name in programs:
+        for arguments in (["-h"], ["--help"], ["--help", "x"]):
+            r = run_command([os.path.join(tree, name), *arguments], cwd=tree)
+            check_equal((r.returncode, r.stdout), (2, ""), f"{name} {arguments}: {r.stderr}")
+            check(r.stderr.startswith("usage: ") and name in r.stderr and len(r.stderr.splitlines()) == 1, f"{name} {arguments}: {r.stderr}")
+    check_equal(sorted(os.listdir(tree)), [".ci", "packaging", "tests"], "what they made")
+
+
 def test_programs_that_would_run_nothing_or_never_end_are_refused():
     for program, option, value in (("tests/torture/run", "--repeat", "0"), ("tests/torture/run", "--repeat", "-3"),
                                    ("tests/stall", "--every", "0.0"), ("tests/stall", "--every", "nan"),

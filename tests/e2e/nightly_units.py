@@ -160,6 +160,8 @@ def test_a_mail_that_cannot_be_sent_fails_its_unit():
     check_equal(mail_failure(nights, "root").returncode, 75, "exit code when sendmail fails")
     check_equal(mail_failure(nights).returncode, 2, "exit code without an address")
     check_equal(mail_failure(nights, "").returncode, 2, "exit code with MAILTO= empty")
+    for option, code in (("-h", 0), ("--no-such", 2)):
+        check_equal(mail_failure(nights, option).returncode, code, f"exit code with {option}")
     os.unlink(f"{nights.bin}/sendmail")
     if shutil.which("sendmail", path=SYSTEM_PATH) is None:
         r = mail_failure(nights, "root")

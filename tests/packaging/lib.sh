@@ -3,6 +3,12 @@
 # Shared by tests/packaging/*: sourced, not run.  A directory of its own for chroots, removed at the end; nothing is mounted
 # outside the mount namespaces of single commands.
 
+case ${1-} in
+-*)
+    sed -n 's|^#   tests/|usage: tests/|p' "$0" >&2
+    exit 2
+    ;;
+esac
 source=$(CDPATH='' cd "$(dirname "$0")/../.." && pwd)
 program=$(basename "$0")
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$source/debian/changelog")
