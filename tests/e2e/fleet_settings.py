@@ -78,6 +78,36 @@ def test_clocks_are_accepted_if_synchronized_and_close():
     check("not synchronized" in fault(0x2041, 10, 0.1), "not synchronized")
 
 
+# A clock that is set an hour ahead while a task waits.
+SET_CLOCK = """#!/bin/sh
+echo $(($(cat "$0.now") + 3600)) >"$0.now"
+exec cat "$0.now"
+"""
+
+
+def wait_while_the_clock_is_set(tasks, name):
+    """Runs the commands of a task that waits; after a second it has what it waits for."""
+    text = read_text(f"{FLEET}/roles/fleet/tasks/{tasks}.yml")
+    commands = re.search(rf"^- name: {name}\n  ansible\.builtin\.raw: \|\n((?:    .*\n)+)", text, re.M).group(1)
+    seconds = re.search("^fleet_seconds: '(.*)'$", read_text(FLEET + "/roles/fleet/defaults/main.yml"), re.M).group(1)
+    directory, programs = temp_directory(), temp_directory()
+    values = {"remote_dir | quote": directory, "fleet_seconds": seconds, "connect_timeout": "600", "collect_timeout | int": "600",
+              "collect_timeout": "600"}
+    for key, value in values.items():
+        commands = commands.replace("{{ " + key + " }}", value)
+    write_program(programs + "/date", SET_CLOCK)
+    write_text(programs + "/date.now", "1800000000\n")
+    ready = "sleep 1; echo 0 >rc; echo '{}' >start.ready"
+    return subprocess.run(["sh", "-c", f"cd {directory}; (echo $$ >pid; {ready}) & {commands}"], capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"})
+
+
+def test_setting_the_clock_of_a_host_ends_no_wait():
+    for tasks, name in (("connect", "Wait until connected"), ("collect", "Wait for the end")):
+        r = wait_while_the_clock_is_set(tasks, name)
+        check_equal((r.returncode, r.stderr), (0, ""), name)
+
+
 def test_hosts_that_cannot_take_part_are_left_out_and_told_why():
     with Testbed(3) as testbed:
         check("clock_error_max: ''" in testbed.call("inventory"), "by default a testbed accepts the clock that its hosts share")
