@@ -4,7 +4,8 @@
  *   type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us
  *
  * type Q: timestamp = when it was sent; poisson_id = the worker whose arrival process generated it;
- * poisson_interval_us = the gap before this arrival; send_lag_us = sent - intended.
+ * poisson_interval_us = the gap before this arrival, 2^32 - 1 if longer; send_lag_us = sent -
+ * intended.
  * type A: timestamp = when the answer was received; rtt_us = received - sent; response_us =
  * received - intended; send_lag_us as above.  Other fields are empty.  Times are epoch seconds with
  * 9 decimals; microseconds are whole, rounded towards 0, except response and lag, which have 3
