@@ -2,7 +2,6 @@
  * call: see call.h. */
 #include "call.h"
 
-#include "descriptor.h"
 #include "fiber.h"
 #include "violation.h"
 #include "world.h"
@@ -57,6 +56,18 @@ int call_fault(uint64_t permille, const int *errnos, size_t n)
         return 0;
     world.n_faults++;
     return errnos[world_up_to(n - 1)];
+}
+
+int call_new_descriptor(const char *what, uint64_t permille, enum descriptor_kind kind)
+{
+    static const int errnos[] = {EMFILE, ENFILE, ENOMEM};
+    const int error = CALL_FAULT(permille, errnos);
+    int fd;
+
+    if (error != 0)
+        return (int)call_return(what, -1, -error);
+    fd = descriptor_new(kind);
+    return (int)call_return(what, -1, fd < 0 ? -errno : fd);
 }
 
 int64_t call_tcp(int fd)

@@ -8,6 +8,8 @@
 #ifndef TCPSCALER_SIM_CALL_H
 #define TCPSCALER_SIM_CALL_H
 
+#include "descriptor.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +21,10 @@ int64_t call_return(const char *what, int fd, int64_t result);
 
 /* 0, or by the dice one of n errnos. */
 int call_fault(uint64_t permille, const int *errnos, size_t n);
+#define CALL_FAULT(permille, errnos) call_fault(permille, errnos, sizeof(errnos) / sizeof *(errnos))
+
+/* Returns a new descriptor, or -1. */
+int call_new_descriptor(const char *what, uint64_t permille, enum descriptor_kind kind);
 
 /* The connection of a simulated socket, or -errno if it is none. */
 int64_t call_tcp(int fd);

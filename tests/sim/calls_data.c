@@ -25,8 +25,6 @@
 
 enum { UNSTAMPED_PERMILLE = 50, MOST_MESSAGE_BYTES = 140000 };
 
-#define N(array) (sizeof(array) / sizeof *(array))
-
 void calls_data_note(uint32_t i, int64_t result, bool is_send)
 {
     const uint64_t before_ns = tcp_at(i)->last.at_ns;
@@ -66,9 +64,9 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
     LAW((flags & ~MSG_MORE) == MSG_NOSIGNAL && n_bytes > 0, "send(%d): %zu bytes, flags %x", fd,
         n_bytes, flags);
     ledger_on_turn();
-    error = call_fault(world.scenario.again_permille, again, N(again));
+    error = CALL_FAULT(world.scenario.again_permille, again);
     if (error == 0)
-        error = call_fault(world.scenario.send_permille, errnos, N(errnos));
+        error = CALL_FAULT(world.scenario.send_permille, errnos);
     n = error != 0 ? -error : tcp_send((uint32_t)i, data, shortened(n_bytes));
     tcp_at((uint32_t)i)->was_short = n < (int64_t)n_bytes;
     if (n < (int64_t)n_bytes) {
@@ -113,9 +111,9 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     i = call_tcp(fd);
     LAW(i >= 0, "recv(%d): no socket", fd);
     ledger_on_turn();
-    error = call_fault(world.scenario.again_permille, again, N(again));
+    error = CALL_FAULT(world.scenario.again_permille, again);
     if (error == 0)
-        error = call_fault(world.scenario.receive_permille, errnos, N(errnos));
+        error = CALL_FAULT(world.scenario.receive_permille, errnos);
     tcp_at((uint32_t)i)->looked_ns = world.now_ns;
     n = error != 0 ? -error : tcp_receive((uint32_t)i, data, shortened(n_bytes));
     if (error != 0)

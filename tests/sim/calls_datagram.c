@@ -21,8 +21,6 @@
 
 enum { LENGTH_BYTES = 2, MOST_MESSAGE_BYTES = 65535, MOST_MESSAGES = 64 };
 
-#define N(array) (sizeof(array) / sizeof *(array))
-
 static uint32_t begin(const char *what, int fd, bool is_send)
 {
     int64_t i;
@@ -41,9 +39,9 @@ static int fault(uint64_t permille)
 {
     static const int errnos[] = {ECONNREFUSED, ECONNREFUSED, ENOBUFS, ENOMEM, EPERM};
     static const int again[] = {EAGAIN, EINTR};
-    const int error = call_fault(world.scenario.again_permille, again, N(again));
+    const int error = CALL_FAULT(world.scenario.again_permille, again);
 
-    return error != 0 ? error : call_fault(permille, errnos, N(errnos));
+    return error != 0 ? error : CALL_FAULT(permille, errnos);
 }
 
 /* What resets a connection is an ICMP message here, which the next call tells first. */

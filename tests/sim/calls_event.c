@@ -21,8 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define N(array) (sizeof(array) / sizeof *(array))
-#define MS       1000000ull
+#define MS 1000000ull
 
 /* The kernel's coarse clock: of a tick of 4 ms. */
 #define TICK_NS (4 * MS)
@@ -32,17 +31,9 @@ static uint64_t rounded(uint64_t ns, uint64_t step_ns)
     return ns - ns % step_ns;
 }
 
-/* A new descriptor, or -1. */
 static int create(const char *what, enum descriptor_kind kind)
 {
-    static const int errnos[] = {EMFILE, ENFILE, ENOMEM};
-    const int error = call_fault(world.scenario.start_permille, errnos, N(errnos));
-    int fd;
-
-    if (error != 0)
-        return (int)call_return(what, -1, -error);
-    fd = descriptor_new(kind);
-    return (int)call_return(what, -1, fd < 0 ? -errno : fd);
+    return call_new_descriptor(what, world.scenario.start_permille, kind);
 }
 
 /* --- epoll --- */
@@ -71,7 +62,7 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
         return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
     call_begin();
     if (operation != EPOLL_CTL_DEL)
-        error = call_fault(world.scenario.watch_permille, errnos, N(errnos));
+        error = CALL_FAULT(world.scenario.watch_permille, errnos);
     fiber_n_refusals[fiber_current()] += error != 0;
     if (error != 0 && call_tcp(fd) >= 0) {
         tcp_at((uint32_t)call_tcp(fd))->was_unwatched = true;

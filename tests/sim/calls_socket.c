@@ -20,8 +20,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define N(array) (sizeof(array) / sizeof *(array))
-
 /* --- come and go --- */
 
 int socket(int domain, int type, int protocol)
@@ -35,7 +33,7 @@ int socket(int domain, int type, int protocol)
     call_begin();
     LAW(domain == AF_INET && (type == (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC) || is_datagram),
         "not simulated: socket(%d, %d)", domain, type);
-    error = call_fault(world.scenario.socket_permille, errnos, N(errnos));
+    error = CALL_FAULT(world.scenario.socket_permille, errnos);
     if (error != 0)
         return (int)call_return("socket", -1, -error);
     fd = descriptor_new(DESCRIPTOR_SOCKET);
@@ -74,7 +72,7 @@ int bind(int fd, const struct sockaddr *address, socklen_t length)
     i = call_tcp(fd);
     if (i < 0)
         return (int)call_return("bind", fd, i);
-    error = call_fault(world.scenario.bind_permille, errnos, N(errnos));
+    error = CALL_FAULT(world.scenario.bind_permille, errnos);
     if (error == 0)
         error = ports_bind(tcp_at((uint32_t)i), ntohl(in->sin_addr.s_addr), ntohs(in->sin_port));
     return (int)call_return("bind", fd, -error);
@@ -94,7 +92,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
     i = call_tcp(fd);
     if (i < 0)
         return (int)call_return("connect", fd, i);
-    error = call_fault(world.scenario.connect_permille, errnos, N(errnos));
+    error = CALL_FAULT(world.scenario.connect_permille, errnos);
     if (error == 0)
         error = ports_choose(tcp_at((uint32_t)i));
     tcp_at((uint32_t)i)->peer_port = ntohs(in->sin_port);

@@ -9,7 +9,6 @@
 #include "violation.h"
 #include "world.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -17,8 +16,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#define N(array) (sizeof(array) / sizeof *(array))
 
 /* Without the headers, whose declarations differ. */
 int open(const char *path, int flags, ...);
@@ -28,14 +25,7 @@ int close_range(unsigned first, unsigned last, int flags);
 
 static int new_null(const char *what)
 {
-    static const int errnos[] = {EMFILE, ENFILE, ENOMEM};
-    const int error = call_fault(world.scenario.open_permille, errnos, N(errnos));
-    int fd;
-
-    if (error != 0)
-        return (int)call_return(what, -1, -error);
-    fd = descriptor_new(DESCRIPTOR_NULL);
-    return (int)call_return(what, -1, fd < 0 ? -errno : fd);
+    return call_new_descriptor(what, world.scenario.open_permille, DESCRIPTOR_NULL);
 }
 
 int open(const char *path, int flags, ...)

@@ -41,7 +41,7 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
                    void *(*run)(void *), void *restrict arg)
 {
     static const int errnos[] = {EAGAIN};
-    const int error = call_fault(world.scenario.start_permille, errnos, 1);
+    const int error = CALL_FAULT(world.scenario.start_permille, errnos);
 
     if (!world.active)
         return real_create()(thread, attributes, run, arg);

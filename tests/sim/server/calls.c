@@ -22,8 +22,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define N(array) (sizeof(array) / sizeof *(array))
-
 /* Without the headers, whose declarations differ. */
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 
@@ -44,7 +42,7 @@ static void tell(const struct tcp *t, struct sockaddr *address, socklen_t *lengt
 static int fault(uint32_t listener)
 {
     static const int errnos[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED, EPROTO, EINTR};
-    const int error = call_fault(world.scenario.accept_permille, errnos, N(errnos));
+    const int error = CALL_FAULT(world.scenario.accept_permille, errnos);
     int64_t i;
 
     if ((error == ECONNABORTED || error == EPROTO) && (i = tcp_take_waiting(listener)) >= 0) {
