@@ -87,12 +87,21 @@ print_command() {
     esac 2>/dev/null || cannot_print
 }
 
-# refuse_command COMMAND...: if the command prints as several lines, the first one names it.
+# refuse_command COMMAND...: if the command prints as several lines, the first one names it; if it has set `why`, it
+# printed nothing.
 refuse_command() {
     case $1 in
     write_file) refuse "writing $2" ;;
-    *) refuse "$(print_command "$@" | head -n 1)" ;;
+    *) refuse "$(print_command "$@" | head -n 1)${why:+: $why}" ;;
     esac
+}
+
+# write_kernel FILE VALUE: on failure tries again, to set `why` to the error, which the shell ends its message with.
+write_kernel() {
+    { echo "$2" >"$1"; } 2>/dev/null || why=$( (echo "$2" >"$1") 2>&1) || {
+        why=${why##*: }
+        return 1
+    }
 }
 
 # change KIND NAME BEFORE COMMAND...: runs a command that changes something; KIND, NAME and BEFORE tell how to undo it.
@@ -105,6 +114,7 @@ change() {
     dry-run) print_command "$@" ;;
     apply)
         record "$kind" "$name" "$before"
+        why=
         "$@" >/dev/null || refuse_command "$@"
         ;;
     esac

@@ -4,7 +4,7 @@
 
 # Writes a kernel file that holds one value.
 write_value() {
-    echo "$2" >"$1"
+    write_kernel "$1" "$2"
 }
 
 # restore_value FILE VALUE: the interrupt or the interface may be gone.
@@ -13,7 +13,10 @@ restore_value() {
         note "$1: no longer present, skipped"
         return 0
     }
-    [ "$(cat -- "$1")" = "$2" ] || write_value "$1" "$2"
+    [ "$(cat -- "$1")" = "$2" ] || write_value "$1" "$2" || {
+        note "$1: $why"
+        return 1
+    }
 }
 
 # plain_mask MASK: without the leading zeros that the kernel prints.

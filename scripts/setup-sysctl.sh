@@ -30,7 +30,7 @@ read_sysctl() {
 
 write_sysctl() {
     find_sysctl "$1"
-    echo "$2" >"$sysctl"
+    write_kernel "$sysctl" "$2"
 }
 
 # The sysctl may have gone with its module.
@@ -40,7 +40,10 @@ restore_sysctl() {
         return 0
     }
     read_sysctl "$1"
-    [ "$is" = "$2" ] || write_sysctl "$1" "$2"
+    [ "$is" = "$2" ] || write_sysctl "$1" "$2" || {
+        note "$1: $why"
+        return 1
+    }
 }
 
 # set_sysctl NAME IS WANTED REASON: WANTED is empty if IS is fine already.
