@@ -324,6 +324,33 @@ static void handshakes_of_a_trial_are_counted_with_tls(void **state)
     assert_int_equal(trial.resumed, 5);
 }
 
+static void only_queries_with_a_connection_each_wait_for_it(void **state)
+{
+    (void)state;
+    config.timeout_ns = 5;
+    config.connect_timeout_ns = 300;
+    assert_int_equal(client_find_trial_latest_ns(&f), 5);
+    config.conn_per_query = true;
+    assert_int_equal(client_find_trial_latest_ns(&f), 305);
+}
+
+static void times_of_a_trial_are_its_median_and_its_99th_percentile(void **state)
+{
+    (void)state;
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    client_find_trial_begin(&f);
+    for (int i = 0; i < 1000; i++) {
+        const uint64_t ms = i < 450 ? 1 : i < 985 ? 2 : 3;
+
+        hist_record(&f.recorded[CLIENT_RESPONSE], ms * 1000000);
+        hist_record(&f.recorded[CLIENT_DUE_CONNECTED], ms * 10000000);
+    }
+    client_find_trial_fill(&f, &trial);
+    assert_int_equal(hist_index(trial.p50_ns), hist_index(2000000));
+    assert_int_equal(trial.p99_ns, 3000000);
+    assert_int_equal(trial.connect_p99_ns, 30000000);
+}
+
 static void a_connection_is_opened_when_its_handshake_is_over(void **state)
 {
     struct tls_context tls;
@@ -493,6 +520,10 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(handshakes_of_a_trial_are_counted_with_tls, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(only_queries_with_a_connection_each_wait_for_it, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(times_of_a_trial_are_its_median_and_its_99th_percentile,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_connection_is_opened_when_its_handshake_is_over, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_query_that_is_due_and_a_late_answer_are_two_events, setup,
