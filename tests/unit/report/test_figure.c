@@ -137,6 +137,8 @@ static void percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unansw
     assert_null(figure_trial_latency(text, few, "p99_ns", 99, 100));
     assert_string_equal(figure_trial_latency(text, enough, "p99_ns", 99, 100), ">timeout");
     assert_null(figure_trial_latency(text, undrained, "p99_ns", 99, 100));
+    json_object_object_del(enough, "scheduled");
+    assert_null(figure_trial_latency(text, enough, "p99_ns", 99, 100));
     json_object_put(few);
     json_object_put(enough);
     json_object_put(undrained);
@@ -154,9 +156,14 @@ static void latency_among_the_unanswered_is_more_than_the_timeout(void **state)
 
 static void share_of_answers_is_rounded_down(void **state)
 {
+    struct json_object *nothing_due =
+        json_tokener_parse("{\"queries\": {\"scheduled\": 0, \"answered\": 0}}");
+
     (void)state;
     assert_string_equal(figure_answered(text, result), "99.9999 %");
     assert_null(figure_answered(text, NULL));
+    assert_null(figure_answered(text, nothing_due));
+    json_object_put(nothing_due);
     assert_true(figure_percent(19999999.0 / 20000000) == 99.9999);
     assert_true(figure_percent(0.9999) == 99.99 && figure_percent(1) == 100);
     assert_true(figure_percent(157 / 10000.0) == 1.57); /* as a double a little less */
