@@ -2,6 +2,8 @@
  * test_preflight_memory: the memory that a plan needs, compared with memory, cgroup and address
  * space. */
 #include "host/preflight_memory.h"
+
+#include "host/process_limits.h"
 #include "preflight_steps.h"
 
 static void tls_needs_memory_for_each_connection(void **state)
@@ -156,6 +158,38 @@ static void fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads
     assert_string_equal(find(&p, name)->fix, "raise ulimit -v");
 }
 
+/* The connections need ten tables. */
+static void threads_are_needed_if_they_are_about_as_many_as_the_tables(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    host.address_space_bytes = 1500000;
+    while (process_limits_workers_for(ask.n_connections, host.nofile, 1) < 10)
+        host.nofile--;
+    for (ask.n_threads = 10; ask.n_threads <= 13; ask.n_threads++) {
+        preflight_client(&p, &host, &ask);
+        assert_int_equal(strstr(find(&p, "address space (bytes available)")->fix,
+                                "fewer connections, which need fewer threads, or ") != NULL,
+                         ask.n_threads <= 12);
+    }
+}
+
+static void what_is_available_of_unknown_memory_is_unknown(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight p;
+
+    (void)state;
+    host.memory_total_bytes = 8ull << 30;
+    host.memory_available_bytes = HOST_LIMITS_UNKNOWN;
+    preflight_client(&p, &host, &ask_10000);
+    assert_true(find(&p, "memory (bytes available)")->available == HOST_LIMITS_UNKNOWN);
+    assert_int_equal(find(&p, "memory (bytes available)")->level, PREFLIGHT_OK);
+}
+
 static void no_memory_is_available_where_less_than_the_reserve_is_left(void **state)
 {
     struct host_limits host = host_of_10000;
@@ -215,6 +249,8 @@ int main(void)
         cmocka_unit_test(server_needs_memory_for_its_connections),
         cmocka_unit_test(without_connections_there_are_none_to_omit),
         cmocka_unit_test(fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads),
+        cmocka_unit_test(threads_are_needed_if_they_are_about_as_many_as_the_tables),
+        cmocka_unit_test(what_is_available_of_unknown_memory_is_unknown),
         cmocka_unit_test(no_memory_is_available_where_less_than_the_reserve_is_left),
         cmocka_unit_test(memory_suffices_if_no_line_says_stop),
     };
