@@ -58,6 +58,13 @@ static void numbers_add_up_whatever_the_shares(void **state)
     assert_int_equal(opts.classes[2].n_connections, 3);
     assert_close(client_opts_rate_qps(&opts), 9);
     assert_close(client_opts_class_rate_qps(&opts, 1), 3.6);
+    /* a third each, although the shares add up to 99.9 % */
+    assert_int_equal(parse("-c 1000 -r 9 --class name=a,share=33.3% --class name=b,share=33.3% "
+                           "--class name=c,share=33.3% host"),
+                     OPTIONS_RUN);
+    assert_int_equal(opts.classes[0].n_connections, 333);
+    assert_int_equal(opts.classes[1].n_connections, 334);
+    assert_int_equal(opts.classes[2].n_connections, 333);
 }
 
 static void classes_inherit_what_they_do_not_set(void **state)
@@ -153,7 +160,7 @@ static void bad_classes_are_refused_with_one_line(void **state)
         const char *line, *part;
     } bad[] = {
         {"--class name=a host", "'a' has no share"},
-        {"--class share=100% host", "has no name"},
+        {"--class share=100% host", "--class: 'share=100%' has no name: expected name=NAME"},
         {"--class name=a,share=70% host", "add up to 70%: expected 100%"},
         {"--class name=a,share=70 host", "share: invalid value '70'"},
         {"--class name=a,share=0% host", "share: invalid value '0%'"},
