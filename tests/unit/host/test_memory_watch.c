@@ -70,6 +70,18 @@ static void half_of_what_is_above_the_reserve_is_granted(void **state)
     assert_int_equal(take_all(), 500);
 }
 
+static void what_threads_have_not_touched_yet_is_kept_for_them(void **state)
+{
+    static const struct memory_ends ends = {.server_connections = 1, .server_threads = 8};
+    const uint64_t of_threads = memory_model_program_bytes(&ends);
+
+    (void)state;
+    assert_true(of_threads > memory_model_program_bytes(&server));
+    put_free(256 * MIB + of_threads + 200 * MACHINE_EACH + 2048);
+    memory_watch_start(&watch, directory, &ends, MEMORY_WATCH_OF_SERVER);
+    assert_int_equal(take_all(), 100);
+}
+
 static void client_keeps_twice_the_reserve_of_the_server(void **state)
 {
     (void)state;
@@ -201,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TOP(half_of_what_is_above_the_reserve_is_granted),
+        IN_TOP(what_threads_have_not_touched_yet_is_kept_for_them),
         IN_TOP(client_keeps_twice_the_reserve_of_the_server),
         IN_TOP(at_the_reserve_memory_is_short_until_there_is_ample),
         IN_TOP(what_is_given_back_is_there_again),
