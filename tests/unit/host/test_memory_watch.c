@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -168,6 +169,39 @@ static void cgroup_binds_before_the_machine_and_is_named(void **state)
     assert_false(memory_watch_is_short(&watch));
 }
 
+static void machine_binds_before_a_cgroup_and_is_named(void **state)
+{
+    char text[256];
+
+    (void)state;
+    put_free(16384 * MIB);
+    put("self/cgroup", "0::/\n");
+    put("self/mountinfo", "41 31 0:38 / %s rw - cgroup2 cgroup2 rw\n", directory);
+    put("memory.max", "%llu\n", 65536 * MIB);
+    put("memory.current", "%llu\n", 10 * MIB);
+    put("memory.stat", "inactive_file 0\n");
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_false(memory_watch_was_short(&watch));
+    (void)memory_watch_take(&watch);
+    put_free(100 * MIB);
+    memory_watch_look(&watch);
+    assert_true(memory_watch_was_short(&watch));
+    memory_shortage_text(&watch.tightest, text, sizeof text);
+    assert_string_equal(text,
+                        "100 MiB of 32.0 GiB left (this machine), 256 MiB of it kept in reserve");
+}
+
+/* The kernel keeps them for itself. */
+static void pages_below_the_watermarks_are_not_left(void **state)
+{
+    (void)state;
+    put("zoneinfo", "Node 0, zone   Normal\n        high     1024\n        managed  2097152\n"
+                    "        protection: (0, 0)\n");
+    put_free(256 * MIB + 1024 * (uint64_t)sysconf(_SC_PAGESIZE) + 200 * MACHINE_EACH + 2048);
+    start(MEMORY_WATCH_OF_SERVER);
+    assert_int_equal(take_all(), 100);
+}
+
 static uint64_t refuse_all(void)
 {
     uint64_t n = 0;
@@ -219,6 +253,8 @@ int main(void)
         IN_TOP(what_is_given_back_is_there_again),
         IN_TOP(nobody_takes_anything_and_nothing_is_read),
         IN_TOP(cgroup_binds_before_the_machine_and_is_named),
+        IN_TOP(machine_binds_before_a_cgroup_and_is_named),
+        IN_TOP(pages_below_the_watermarks_are_not_left),
         IN_TOP(refused_connections_take_at_most_half_of_what_is_left),
         IN_TOP(what_is_not_known_is_granted),
     };
