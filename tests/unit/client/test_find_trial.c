@@ -410,6 +410,17 @@ static void a_trial_that_this_host_cannot_offer_is_decided(void **state)
     assert_true(client_find_trial_is_decided(&f, 1000));
 }
 
+static void queries_in_flight_decide_nothing(void **state)
+{
+    (void)state;
+    client_find_trial_begin(&f);
+    tally_add(&queries()->scheduled, 400);
+    tally_add(&queries()->answered, 390);
+    assert_false(client_find_trial_is_decided(&f, 1000));
+    tally_add(&queries()->timeout, 1);
+    assert_true(client_find_trial_is_decided(&f, 1000)); /* lost=0 */
+}
+
 /* The counts of losses are up to date, the times that tell whose they are come later. */
 static void losses_decide_once_it_is_known_whose_they_are(void **state)
 {
@@ -532,6 +543,7 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_trial_that_this_host_cannot_offer_is_decided, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(queries_in_flight_decide_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(losses_decide_once_it_is_known_whose_they_are, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
