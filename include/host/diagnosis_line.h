@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DIAGNOSIS_LINES      13
+#define DIAGNOSIS_LINES      17
 #define DIAGNOSIS_TEXT_BYTES 200
 
 struct diagnosis_input {

@@ -3,6 +3,7 @@
 #include "host/diagnosis.h"
 
 #include "base/units.h"
+#include "host/diagnosis_route.h"
 #include "host/diagnosis_server.h"
 #include "host/diagnosis_silence.h"
 
@@ -277,6 +278,10 @@ static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *
     judge_watches,
     judge_memory,
     judge_stalled,
+    diagnosis_route_sources,
+    diagnosis_route_missing,
+    diagnosis_route_unreachable,
+    diagnosis_route_forbidden,
     diagnosis_silence_unanswered,
     diagnosis_silence_handshakes,
     diagnosis_silence_half_open,
