@@ -209,6 +209,19 @@ static void judge_memory(struct diagnosis *d, const struct diagnosis_input *in)
         blame_memory(d, in, n);
 }
 
+/* If the run was interrupted before any connect had ended, those that sent another SYN. */
+static uint64_t count_unanswered_connects(const struct diagnosis_input *in)
+{
+    const struct tally *t = in->tally;
+    const uint64_t n_syns = tally_get(&t->connections.syn_retransmits);
+    const uint64_t n_cancelled = diagnosis_line_count(in, REASON_CANCELLED);
+
+    if (n_cancelled == 0 || n_cancelled < tally_connections_ended(t) ||
+        tally_get(&t->connections.connected) > 0)
+        return diagnosis_line_count_stalled(in);
+    return n_cancelled < n_syns ? n_cancelled : n_syns;
+}
+
 /* With a --connect-timeout below 1 s, none is retransmitted. */
 static void say_how_many_syns(char *text, const struct diagnosis_input *in, uint64_t n_stalled)
 {
@@ -227,7 +240,7 @@ static void say_how_many_syns(char *text, const struct diagnosis_input *in, uint
 
 static void judge_stalled(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    const uint64_t n = diagnosis_line_count_stalled(in);
+    const uint64_t n = count_unanswered_connects(in);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], syns[DIAGNOSIS_TEXT_BYTES];
     struct diagnosis_line *line;
 

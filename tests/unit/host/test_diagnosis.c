@@ -90,6 +90,30 @@ static void stalled_connects_are_told_apart_by_what_the_kernel_counts(void **sta
     assert_one("net.ipv4.tcp_mem", 9, "980 of 1,000 pages", "net.ipv4.tcp_mem");
 }
 
+/* 20 of 30 sent another SYN before the run was interrupted. */
+static void connects_that_an_interruption_cancelled_were_stalled(void **state)
+{
+    (void)state;
+    in.listen_overflows = 0;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.attempted, 30);
+    tally_add(&tally.connections.ended[PHASE_RUN][REASON_CANCELLED], 30);
+    diagnosis_make(&d, &in);
+    assert_int_equal(d.n_lines, 0); /* it was too early to say */
+    tally_add(&tally.connections.syn_retransmits, 20);
+    diagnosis_make(&d, &in);
+    assert_one("the path to the server", 20, "20 SYNs retransmitted", "firewall");
+    tally_add(&tally.connections.syn_retransmits, 20);
+    diagnosis_make(&d, &in);
+    assert_one("the path to the server", 30, "40 SYNs retransmitted", "firewall");
+    tally_add(&tally.connections.ended[PHASE_CONNECT][REASON_TIMEOUT], 5); /* it gave up */
+    diagnosis_make(&d, &in);
+    assert_one("the path to the server", 5, "40 SYNs retransmitted", "firewall");
+    tally_add(&tally.connections.connected, 1);
+    diagnosis_make(&d, &in);
+    assert_one("the path to the server", 5, "40 SYNs retransmitted", "firewall");
+}
+
 static void limit_of_epoll_is_named(void **state)
 {
     (void)state;
@@ -222,6 +246,7 @@ int main(void)
         TEST(nothing_is_said_when_all_finished_or_were_cancelled),
         TEST(ports_and_fds_are_named),
         TEST(stalled_connects_are_told_apart_by_what_the_kernel_counts),
+        TEST(connects_that_an_interruption_cancelled_were_stalled),
         TEST(limit_of_epoll_is_named),
         TEST(tcp_memory_is_not_blamed_below_its_limit),
         TEST(tcp_memory_at_its_limit_is_blamed_for_all_that_it_costs),
