@@ -62,6 +62,9 @@ const char *figure_bound(const struct json_object *search);
 /* A share in percent, rounded down to 4 decimals: 100 is all. */
 double figure_percent(double share);
 
+/* A change in percent, rounded to this number of decimals; never -0, which "%+.2f" would print. */
+double figure_change(double share, int n_decimals);
+
 /* "99.4882 %" of the scheduled queries were answered. */
 const char *figure_answered(char *text, const struct json_object *result);
 

@@ -6,6 +6,7 @@
 #include "report/cmd_nights.h"
 #include "report/compare_report.h"
 #include "report/comparison.h"
+#include "report/figure.h"
 #include "report/fingerprint.h"
 #include "report/opts.h"
 #include "report/run_group.h"
@@ -158,9 +159,10 @@ static void print_table(const struct outcome *o)
         printf("%-15s", o->found[i].row->name);
         compare_report_value(o->found[i].row, c->median_a);
         compare_report_value(o->found[i].row, c->median_b);
-        snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", 100 * c->low, 100 * c->high);
-        printf("%+8.2f %%%24s%10.2g%8.2f %%%10.2f %%%s\n", 100 * c->effect, interval, c->p,
-               100 * c->margin, 100 * c->detectable, findings[c->finding]);
+        snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", figure_change(c->low, 2),
+                 figure_change(c->high, 2));
+        printf("%+8.2f %%%24s%10.2g%8.2f %%%10.2f %%%s\n", figure_change(c->effect, 2), interval,
+               c->p, 100 * c->margin, 100 * c->detectable, findings[c->finding]);
     }
 }
 
@@ -174,8 +176,8 @@ static void print_findings(const struct outcome *o, enum comparison_finding find
 
         if (c->finding != finding)
             continue;
-        printf("%s%s %+.1f %% (%+.1f to %+.1f)", separator, o->found[i].row->name, 100 * c->effect,
-               100 * c->low, 100 * c->high);
+        printf("%s%s %+.1f %% (%+.1f to %+.1f)", separator, o->found[i].row->name,
+               figure_change(c->effect, 1), figure_change(c->low, 1), figure_change(c->high, 1));
         separator = ", ";
     }
 }

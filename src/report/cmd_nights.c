@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "report/cmd.h"
 #include "report/compare_report.h"
+#include "report/figure.h"
 #include "report/fingerprint.h"
 #include "report/hodges_lehmann.h"
 #include "report/nights.h"
@@ -201,7 +202,7 @@ static void print_found(const struct outcome *o, enum comparison_finding finding
         if (j->m.finding != finding)
             continue;
         printf("%s%s %+.1f %%%s", separator, j->row->name,
-               100 * (j->m.is_by_drift ? j->m.drift.share : j->m.step.share),
+               figure_change(j->m.is_by_drift ? j->m.drift.share : j->m.step.share, 1),
                j->m.is_by_drift ? " (drift)" : "");
         separator = ", ";
     }
@@ -211,7 +212,7 @@ static void print_found(const struct outcome *o, enum comparison_finding finding
 static void print_change(const struct nights_change *change, bool is_known)
 {
     if (is_known)
-        printf("%+8.2f %%%10.2g", 100 * change->share, change->p);
+        printf("%+8.2f %%%10.2g", figure_change(change->share, 2), change->p);
     else
         printf("%10s%10s", "-", "-");
 }
@@ -228,7 +229,7 @@ static void print_table(const struct outcome *o)
         compare_report_value(o->judged[i].row, m->tonight);
         print_change(&m->step, true);
         print_change(&m->drift, m->has_drift);
-        printf("%+10.3f %%%8.2f %%%10.2f %%%s\n", 100 * m->trend, 100 * m->noise,
+        printf("%+10.3f %%%8.2f %%%10.2f %%%s\n", figure_change(m->trend, 3), 100 * m->noise,
                100 * m->detectable,
                m->finding == COMPARISON_WORSE    ? "  WORSE"
                : m->finding == COMPARISON_BETTER ? "  better"

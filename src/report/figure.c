@@ -166,6 +166,13 @@ double figure_percent(double share)
     return floor(1e6 * share + 1e-9) / 1e4; /* 0.9999 may be a little less */
 }
 
+double figure_change(double share, int n_decimals)
+{
+    const double scale = pow(10, n_decimals);
+
+    return round(100 * share * scale) / scale + 0.0; /* -0 + 0 is 0 */
+}
+
 const char *figure_answered(char *text, const struct json_object *result)
 {
     uint64_t scheduled, answered;

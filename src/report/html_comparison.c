@@ -92,7 +92,7 @@ static void print_metric(const struct html_report *r, const struct run_metric *r
                                                                      : NULL};
 
     if (middle > 0) {
-        snprintf(texts[4], sizeof texts[4], "%+.2f %%", 100 * (now / middle - 1));
+        snprintf(texts[4], sizeof texts[4], "%+.2f %%", figure_change(now / middle - 1, 2));
         cells[5] = texts[4];
     }
     html_table_row(r->out, metric_columns, cells, N_METRIC_COLUMNS);

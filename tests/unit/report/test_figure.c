@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -169,6 +170,21 @@ static void share_of_answers_is_rounded_down(void **state)
     assert_true(figure_percent(157 / 10000.0) == 1.57); /* as a double a little less */
 }
 
+static void change_is_never_minus_0(void **state)
+{
+    char change[16];
+
+    (void)state;
+    snprintf(change, sizeof change, "%+.2f", figure_change(-0.00004, 2));
+    assert_string_equal(change, "+0.00");
+    snprintf(change, sizeof change, "%+.2f", figure_change(-0.00006, 2));
+    assert_string_equal(change, "-0.01");
+    snprintf(change, sizeof change, "%+.1f", figure_change(0.2949, 1));
+    assert_string_equal(change, "+29.5");
+    snprintf(change, sizeof change, "%+.3f", figure_change(-10, 3));
+    assert_string_equal(change, "-1000.000");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +198,7 @@ int main(void)
         cmocka_unit_test(percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unanswered),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(share_of_answers_is_rounded_down),
+        cmocka_unit_test(change_is_never_minus_0),
     };
 
     return cmocka_run_group_tests(tests, parse, forget);
