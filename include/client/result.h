@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct client_find;
+struct client_sweep;
 struct server_cost;
 struct watch_series;
 
