@@ -40,13 +40,15 @@ static void check(const struct trial_figures *f, enum trial_class class, enum tr
 static void every_goal_has_to_be_met(void **state)
 {
     const struct trial_figures good = figures(100, 9), slow = figures(101, 9),
-                               lossy = figures(100, 10), both = figures(200, 100);
+                               lossy = figures(100, 10), both = figures(200, 100),
+                               slower = figures(5000, 20);
 
     (void)state;
     check(&good, TRIAL_GOOD, TRIAL_NO_REASON, 0);
     check(&slow, TRIAL_BAD, TRIAL_GOAL, 0);
     check(&lossy, TRIAL_BAD, TRIAL_GOAL, 1);
     check(&both, TRIAL_BAD, TRIAL_GOAL, 1); /* 10 times what is allowed, the other one twice */
+    check(&slower, TRIAL_BAD, TRIAL_GOAL, 0);
 }
 
 static void a_proof_is_beyond_doubt(void **state)
