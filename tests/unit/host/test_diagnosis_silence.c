@@ -145,6 +145,7 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
     in.live = 30;
     diagnosis_make(&d, &in);
     assert_one("connections gone deaf", 30, "all 1,490", "the server hangs");
+    assert_string_equal(d.lines[0].remedy, "the server hangs"); /* replacing them would not help */
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.queries[TALLY_WARMUP].timeout, 1);
     tally_add(&tally.connections.with_timeouts, 1);
@@ -205,6 +206,10 @@ static void connections_that_are_given_up_are_named(void **state)
     in.reconnects = in.none_is_left = true;
     diagnosis_make(&d, &in);
     assert_string_equal(d.lines[0].remedy, "the server hangs, or the network path is broken");
+    in.reconnects = false;
+    in.on_demand = true;
+    diagnosis_make(&d, &in);
+    assert_string_equal(d.lines[0].remedy, "the server hangs, or the network path is broken");
     nobody_answers(PHASE_RECEIVE, REASON_TIMEOUT);
     assert_one("nobody answers", 100, "100 silent", "hangs");
 }
@@ -258,6 +263,44 @@ static void handshakes_that_take_too_long_are_named(void **state)
     assert_one("nobody answers", 100, "100 silent", "uses TLS");
 }
 
+/* Half of the connections are to another port, which answers. */
+static void a_silent_port_has_its_own_remedy(void **state)
+{
+    (void)state;
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 20);
+    tally_add(&tally.connections.proven, 10);
+    tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_RESET], 5);
+    in.silent = "192.0.2.1:4243";
+    in.half_open = 5;
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 10, "no connection to 192.0.2.1:4243 ever got an answer (5 closed",
+               "usually the server there speaks another --protocol, expects TLS (tls=yes), hangs");
+    in.half_open = 4;
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 9, "(5 closed or reset)", "usually only one side uses TLS");
+    memset(&tally, 0, sizeof tally);
+    tally_add(&tally.connections.connected, 20);
+    tally_add(&tally.connections.proven, 10);
+    in.over_udp = true;
+    in.half_open = 10;
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 10, "ever got an answer; all others",
+               "the server there hangs, or a firewall drops the datagrams");
+}
+
+static void without_overflows_none_are_named(void **state)
+{
+    (void)state;
+    in.half_open = 4;
+    in.listen_overflows = 0;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
+    assert_string_equal(d.lines[0].evidence, "established here, never answered");
+    in.listen_overflows = HOST_LIMITS_UNKNOWN;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 4);
+    assert_string_equal(d.lines[0].evidence, "established here, never answered");
+}
+
 static void half_open_ones_point_to_the_accept_queue(void **state)
 {
     (void)state;
@@ -299,6 +342,8 @@ int main(void)
         TEST(acknowledgements_of_deaf_connections_tell_the_network_from_the_server),
         TEST(deaf_udp_sockets_acknowledge_nothing),
         TEST(handshakes_that_take_too_long_are_named),
+        TEST(a_silent_port_has_its_own_remedy),
+        TEST(without_overflows_none_are_named),
         TEST(half_open_ones_point_to_the_accept_queue),
         TEST(over_udp_there_is_no_queue),
     };
