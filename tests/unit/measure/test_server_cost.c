@@ -109,6 +109,24 @@ static void cpu_time_is_that_of_the_load_alone(void **state)
     watch_series_free(&s);
 }
 
+/* As when the process was gone, or its counters could not be read. */
+static void a_sample_without_cpu_time_is_left_out(void **state)
+{
+    static const enum watch_figure figures[] = {WATCH_QUERIES, WATCH_USER_US, WATCH_SYSTEM_US};
+    struct watch_series s;
+    struct server_cost c;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        fill(&s, 1);
+        s.items[30].at[figures[i]] = WATCH_UNKNOWN;
+        c = cost_of(&s, BEGIN_NS);
+        assert_int_equal(c.queries, 95000);
+        assert_true(fabs(c.user_ns - 30000) < 1 && fabs(c.system_ns - 70000) < 1);
+        watch_series_free(&s);
+    }
+}
+
 static void buffers_are_the_most_per_connection_at_any_sample(void **state)
 {
     struct watch_series s;
@@ -252,6 +270,7 @@ int main(void)
         cmocka_unit_test(memory_is_the_slope_over_the_ramp_alone),
         cmocka_unit_test(shared_memory_of_several_processes_counts_once),
         cmocka_unit_test(cpu_time_is_that_of_the_load_alone),
+        cmocka_unit_test(a_sample_without_cpu_time_is_left_out),
         cmocka_unit_test(buffers_are_the_most_per_connection_at_any_sample),
         cmocka_unit_test(memory_of_the_whole_is_the_most_at_any_sample),
         cmocka_unit_test(connections_that_come_under_load_count_too),
