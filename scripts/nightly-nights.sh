@@ -119,7 +119,7 @@ compare() {
     set -- "$2" $1 -- $(printf '%s\n' "$night" | results_of run)
     IFS=$old_ifs
     code=0
-    in_time "$tcpreport" compare --json "$night/verdict.json" --min-runs "$runs" "$@" >"$night/compare.txt" 2>&1 || code=$?
+    in_time "$night/compare.txt" "$night/compare.txt" "$tcpreport" compare --json "$night/verdict.json" --min-runs "$runs" "$@" || code=$?
     check_time
     verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
     case $code,$verdict in

@@ -79,10 +79,13 @@ seconds_left() {
     [ "$left" -gt 0 ]
 }
 
-# Runs a command until the deadline at most; returns its exit code.
+# in_time OUTPUT MESSAGES COMMAND...: runs a command until the deadline at most, and appends its stdout and stderr to these
+# files; returns its exit code.  The caller must not redirect: what a signal makes this script say would go there, too.
 in_time() {
     seconds_left || return 124
-    timeout --kill-after=10 "$left" "$@" &
+    output=$1 messages=$2
+    shift 2
+    timeout --kill-after=10 "$left" "$@" >>"$output" 2>>"$messages" &
     client_pid=$!
     in_time_code=0
     wait "$client_pid" || in_time_code=$?
@@ -181,7 +184,7 @@ conclude() {
 
 preflight() {
     code=0
-    in_time "$tcpclient" --config "$client_options" --plan >"$night/plan.txt" 2>&1 || code=$?
+    in_time "$night/plan.txt" "$night/plan.txt" "$tcpclient" --config "$client_options" --plan || code=$?
     check_time
     [ "$code" = 0 ] ||
         conclude 3 "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code $code" plan.txt
@@ -191,8 +194,8 @@ preflight() {
 try_run() {
     start_server "$1.server.txt"
     code=0
-    in_time "$run_client" --config "$client_options" ${require:+--require "$require"} --json "$1.json" \
-        --hlog "$1.hlog" --quiet=no --stats-interval 0 >/dev/null 2>"$1.txt" || code=$?
+    in_time /dev/null "$1.txt" "$run_client" --config "$client_options" ${require:+--require "$require"} --json "$1.json" \
+        --hlog "$1.hlog" --quiet=no --stats-interval 0 || code=$?
     end_processes
     check_time
     return "$code"
@@ -234,7 +237,7 @@ conclude_by_goals() {
 
 # Gives a disturbed host time to settle; signals and the deadline still apply.
 sleep_in_time() {
-    [ "$1" = 0 ] || in_time sleep "$1" || true
+    [ "$1" = 0 ] || in_time /dev/null /dev/null sleep "$1" || true
     check_time
 }
 

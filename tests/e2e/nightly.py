@@ -61,6 +61,7 @@ def test_a_second_instance_is_refused():
     _, err = nights.run(4)
     check_equal(err, f"nightly.sh: another instance is using {nights.results}\n", "another lock, the same results")
     check_equal(stop(first), 130, "exit code of the first, stopped by SIGTERM")
+    check_equal(first.stderr.read(), nights.summary(nights.all()[0]), "what it said")
     check("interrupted" in nights.summary(nights.all()[0]), "its summary")
     check_gone(nights)
     os.unlink(nights.file("hang"))
