@@ -54,8 +54,9 @@ def test_lintian_finds_a_missing_copyright():
     run("dpkg-deb", "-R", package(), tree)
     os.remove(f"{tree}/usr/share/doc/tcpscaler/copyright")
     run("dpkg-deb", "--root-owner-group", "-b", tree, deb)
-    r = lintian("--tags", "no-copyright-file", deb)
+    r = lintian("--tags", "no-copyright-file,maintainer-script-calls-systemctl", deb)
     check(r.returncode != 0 and "E: tcpscaler: no-copyright-file" in r.stdout, r.stdout)
+    check("W: tcpscaler: maintainer-script-calls-systemctl" in r.stdout, f"what debian/tcpscaler.lintian-overrides expects: {r.stdout}")
 
 
 def test_package_holds_what_it_should():
