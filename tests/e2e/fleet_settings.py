@@ -217,6 +217,7 @@ def test_controller_may_be_a_host_and_have_several_users():
         check(neighbour(testbed) != "", "the server's neighbour is still there")
         check_run_of("nobody", run.wait(), 0, ["c2"])
         check("over 1 host," in run.out, run.out)
+        check("the true spread of the starts is unknown" not in run.out, f"one host has no spread: {run.out}")
         testbed.check_states(before, "the hosts, afterwards")
 
 
