@@ -188,11 +188,12 @@ static void want_more(struct client_connect *cc)
         event_active(&cc->due_event, EV_TIMEOUT, 0);
 }
 
+/* Replacements may fail again and again: the window need not become empty. */
 static void check_all_settled(struct client_connect *cc)
 {
     const uint64_t n_settled = tally_get(&cc->transport->figures->n_settled);
 
-    if (n_settled >= cc->pool->n_wanted || (opens_no_more(cc) && cc->n_in_window == 0) ||
+    if (n_settled >= (opens_no_more(cc) ? cc->pool->n_open : cc->pool->n_wanted) ||
         cc->transport->config->on_demand)
         client_stage_enter(cc->stages, CLIENT_CONNECTED);
 }
