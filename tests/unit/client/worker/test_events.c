@@ -6,12 +6,10 @@
 
 #include "base/clock.h"
 #include "net/worker.h"
+#include "stamp_steps.h"
 #include "transport_steps.h"
 
-#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
-
 #include <errno.h>
-#include <linux/errqueue.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,24 +59,6 @@ ssize_t recv(int fd, void *data, size_t n_bytes, int flags)
     n_full_reads--;
     memset(data, 0, n_bytes);
     return (ssize_t)n_bytes;
-}
-
-/* What arrives, arrives now. */
-ssize_t recvmsg(int fd, struct msghdr *message, int flags)
-{
-    const struct cmsghdr head = {.cmsg_len = CMSG_LEN(sizeof(struct scm_timestamping)),
-                                 .cmsg_level = SOL_SOCKET,
-                                 .cmsg_type = SCM_TIMESTAMPING};
-    struct scm_timestamping stamps = {0};
-    const ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
-
-    if (n <= 0)
-        return n;
-    clock_gettime(CLOCK_REALTIME, (struct timespec *)&stamps.ts[0]);
-    message->msg_controllen = CMSG_SPACE(sizeof stamps);
-    memcpy(message->msg_control, &head, sizeof head);
-    memcpy(CMSG_DATA((struct cmsghdr *)message->msg_control), &stamps, sizeof stamps);
-    return n;
 }
 
 static void on_established(void *owner, struct client_conn *c)

@@ -4,19 +4,16 @@
 
 #include "base/clock.h"
 #include "client/worker/conn.h"
-
-#include <time.h> /* linux/errqueue.h uses struct timespec without declaring it */
+#include "stamp_steps.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/errqueue.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,24 +31,6 @@ static int ends[2]; /* the connection's, its peer's */
 static uint8_t passed[MOST_PASSED][8];
 static unsigned n_passed, closes_after;
 static uint64_t arrived_ns; /* of the datagram passed last */
-
-/* What arrives, arrives now. */
-ssize_t recvmsg(int fd, struct msghdr *message, int flags)
-{
-    const struct cmsghdr head = {.cmsg_len = CMSG_LEN(sizeof(struct scm_timestamping)),
-                                 .cmsg_level = SOL_SOCKET,
-                                 .cmsg_type = SCM_TIMESTAMPING};
-    struct scm_timestamping stamps = {0};
-    const ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
-
-    if (n <= 0)
-        return n;
-    clock_gettime(CLOCK_REALTIME, (struct timespec *)&stamps.ts[0]);
-    message->msg_controllen = CMSG_SPACE(sizeof stamps);
-    memcpy(message->msg_control, &head, sizeof head);
-    memcpy(CMSG_DATA((struct cmsghdr *)message->msg_control), &stamps, sizeof stamps);
-    return n;
-}
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
 {
