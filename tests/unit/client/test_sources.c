@@ -120,13 +120,28 @@ static void without_a_fallback_the_range_counts(void **state)
     assert_int_equal(tuples_of_range(32768, 60999), 28232);
 }
 
+/* The only tuple is that of a connection from this port.  Closes both sockets. */
+static void fit_the_tuple_in_use(struct client_sources *s, const struct host_limits *host,
+                                 uint16_t own_port, int fd, int listener)
+{
+    struct client_opts o = {.source = "127.0.0.1"};
+    char ports[16];
+
+    snprintf(ports, sizeof ports, "%u", own_port);
+    o.sport = ports;
+    assert_int_equal(client_sources_read(s, &config, &o, host), 0);
+    assert_int_equal(client_sources_fit_target(s, &config, "127.0.0.1:1", host), 0);
+    close(fd);
+    close(listener);
+    if (s->n_time_wait == HOST_LIMITS_UNKNOWN)
+        skip(); /* a container may forbid sock_diag(7) */
+}
+
 /* Before, it was counted as available, and no connection could have it. */
 static void a_port_of_another_connection_to_the_target_is_in_use(void **state)
 {
     const struct host_limits host = {.sockets_in_use = 2};
     struct client_sources s = {0};
-    struct client_opts o = {.source = "127.0.0.1"};
-    char ports[16];
     uint16_t port, own_port;
     const int listener = listen_anywhere(&port);
     const int fd = bind_anywhere(SOCK_STREAM, INADDR_LOOPBACK, &own_port);
@@ -134,14 +149,7 @@ static void a_port_of_another_connection_to_the_target_is_in_use(void **state)
     (void)state;
     target->sin_port = htons(port);
     assert_int_equal(connect(fd, (struct sockaddr *)target, sizeof *target), 0);
-    snprintf(ports, sizeof ports, "%u", own_port);
-    o.sport = ports;
-    assert_int_equal(client_sources_read(&s, &config, &o, &host), 0);
-    assert_int_equal(client_sources_fit_target(&s, &config, "127.0.0.1:1", &host), 0);
-    close(fd);
-    close(listener);
-    if (s.n_time_wait == HOST_LIMITS_UNKNOWN)
-        skip(); /* a container may forbid sock_diag(7) */
+    fit_the_tuple_in_use(&s, &host, own_port, fd, listener);
     assert_int_equal(s.n_tuples, 1);
     assert_int_equal(s.n_in_use, 1);
 }
@@ -153,8 +161,6 @@ static void tuples_in_use_count_towards_the_port_with_the_fewest_to_spare(void *
     const struct host_limits host = {.sockets_in_use = 2, .tcp_timestamps = 1};
     struct client_class classes[2] = {{.n_connections = 1}, {.n_connections = 1}};
     struct client_sources s = {0};
-    struct client_opts o = {.source = "127.0.0.1"};
-    char ports[16];
     uint16_t port, own_port;
     const int listener = listen_anywhere(&port);
     const int fd = bind_anywhere(SOCK_STREAM, INADDR_LOOPBACK, &own_port);
@@ -168,14 +174,7 @@ static void tuples_in_use_count_towards_the_port_with_the_fewest_to_spare(void *
     config.n_connections = 2;
     assert_int_equal(connect(fd, (struct sockaddr *)target, sizeof *target), 0);
     target->sin_port = htons(1);
-    snprintf(ports, sizeof ports, "%u", own_port);
-    o.sport = ports;
-    assert_int_equal(client_sources_read(&s, &config, &o, &host), 0);
-    assert_int_equal(client_sources_fit_target(&s, &config, "127.0.0.1:1", &host), 0);
-    close(fd);
-    close(listener);
-    if (s.n_time_wait == HOST_LIMITS_UNKNOWN)
-        skip();
+    fit_the_tuple_in_use(&s, &host, own_port, fd, listener);
     assert_int_equal(s.n_in_use, 1);
     assert_int_equal(s.n_elsewhere, 1);
 }
