@@ -3,7 +3,6 @@
 #include "report/plot.h"
 
 #include "interval_steps.h"
-#include "measure/hlog.h"
 #include "report/plot_script.h"
 #include "report/recordings.h"
 
@@ -113,113 +112,6 @@ static void values_of_0_are_in_the_lowest_bucket(void **state)
     assert_non_null(strstr(text, "$d0 << EOD\n1 1e-09\n2 1e-09\nEOD\n"));
     assert_non_null(strstr(text, "set yrange [1e-10:1e-08]\n"));
     free(text);
-}
-
-static void add_second(uint64_t begin_ns, const struct hist *h)
-{
-    add_interval(&run.timeline, NULL, 0, begin_ns, 1000000000, h);
-}
-
-static void percentile_among_the_unanswered_is_a_gap_over_time(void **state)
-{
-    struct hist h;
-    char *text;
-
-    (void)state;
-    assert_int_equal(hist_init(&h), 0);
-    for (int i = 0; i < 970; i++)
-        hist_record(&h, 1000);
-    hist_record_beyond(&h, 30);
-    add_second(0, &h);
-    hist_reset(&h);
-    hist_record_beyond(&h, 30); /* nothing was answered */
-    add_second(1000000000, &h);
-    text = script_of(PLOT_TIME, PLOT_PNG);
-    assert_non_null(strstr(text, "\n0.500 1e-06 NaN 1e-06\n1.500 NaN NaN NaN\nEOD\n"));
-    assert_non_null(strstr(text, "title 'p50'"));
-    assert_null(strstr(text, "title 'p99'")); /* it would have no line */
-    free(text);
-    timeline_free(&run.timeline);
-    hist_free(&h);
-}
-
-/* The log has no interval from 1.001 s to 3 s, as of a server that was silent. */
-static void seconds_without_values_are_a_gap(void **state)
-{
-    struct hist h;
-    char *text;
-
-    (void)state;
-    assert_int_equal(hist_init(&h), 0);
-    for (int i = 0; i < 1000; i++)
-        hist_record(&h, 1000);
-    add_second(1000000, &h);
-    add_second(3000000000, &h);
-    add_second(4490000000, &h); /* of another log */
-    text = script_of(PLOT_TIME, PLOT_PNG);
-    assert_non_null(strstr(text, "$d << EOD\n0.500 1e-06 1e-06 1e-06\n1.000 NaN NaN NaN\n"
-                                 "3.499 1e-06 1e-06 1e-06\n4.989 1e-06 1e-06 1e-06\nEOD\n"));
-    assert_non_null(strstr(text, "title 'p99'"));
-    assert_non_null(strstr(text, "set title 'Latency over time'"));
-    free(text);
-    timeline_free(&run.timeline);
-    hist_free(&h);
-}
-
-static void dots_of_a_long_run_are_small(void **state)
-{
-    struct hist h;
-    char *text;
-
-    (void)state;
-    assert_int_equal(hist_init(&h), 0);
-    for (int i = 0; i < 20; i++)
-        hist_record(&h, 1000);
-    for (uint64_t second = 0; second < 150; second++)
-        add_second(second * 1000000000, &h);
-    text = script_of(PLOT_TIME, PLOT_PNG);
-    assert_non_null(strstr(text, "linespoints lt 2 title 'maximum'"));
-    free(text);
-    add_second(150000000000, &h);
-    text = script_of(PLOT_TIME, PLOT_PNG);
-    assert_non_null(strstr(text, "linespoints lt 2 lw 1 ps 0.2 title 'maximum'"));
-    assert_non_null(strstr(text, "linespoints lt 1 lw 1 ps 0.2 title 'p50'"));
-    free(text);
-    timeline_free(&run.timeline);
-    hist_free(&h);
-}
-
-/* The logs of two runs, the first of which began 5 s after the epoch. */
-static void intervals_of_all_runs_are_counted_from_the_first(void **state)
-{
-    static struct recording both[2];
-    struct hist h;
-    char *text;
-
-    (void)state;
-    assert_int_equal(hist_init(&h), 0);
-    hist_record(&h, 1000);
-    for (uint64_t i = 0; i < 2; i++) {
-        both[i].name = (char *)"run";
-        add_interval(&both[i].timeline, NULL, 5000000000, i * 2000000000, 1000000000, &h);
-        add_interval(&both[i].timeline, "service", 5000000000, i * 2000000000, 1000000000, &h);
-    }
-    assert_int_equal(
-        plot_print(print_open(), &(struct recordings){both, 2}, PLOT_TIME, "response", PLOT_PNG),
-        0);
-    text = print_close();
-    assert_has(text, "set title 'Latency of all runs over time'");
-    assert_has(text,
-               "$d << EOD\n0.500 NaN NaN 1e-06\n1.000 NaN NaN NaN\n2.500 NaN NaN 1e-06\nEOD\n");
-    free(text);
-    assert_int_equal(
-        plot_print(print_open(), &(struct recordings){both, 1}, PLOT_TIME, "service", PLOT_PNG), 0);
-    text = print_close();
-    assert_has(text, "$d << EOD\n0.500 NaN NaN 1e-06\nEOD\n");
-    free(text);
-    for (int i = 0; i < 2; i++)
-        timeline_free(&both[i].timeline);
-    hist_free(&h);
 }
 
 /* A curve of one point could not be seen. */
@@ -455,7 +347,7 @@ static void a_run_without_an_answer_has_no_times_to_draw(void **state)
     (void)state;
     assert_int_equal(hist_init(&h), 0);
     hist_record_beyond(&h, 30);
-    add_second(0, &h);
+    add_interval(&run.timeline, NULL, 0, 0, 1000000000, &h);
     both[0] = (struct recording){.name = (char *)"silent", .timeline = run.timeline};
     both[1] = run;
     metric = metrics_get(&both[0].metrics, "response");
@@ -486,20 +378,6 @@ static void what_is_missing_is_said(void **state)
     assert_non_null(plot_lacks(&one, PLOT_RECOVERY, "response", &name));
     assert_non_null(plot_lacks(&one, PLOT_RATE, "response", &name));
     assert_has(plot_lacks(&one, PLOT_CAPACITY, "response", &name), "no trials with a p99: ");
-}
-
-static void a_recording_of_another_metric_has_no_intervals(void **state)
-{
-    const char *name = NULL;
-    struct hist h;
-
-    (void)state;
-    assert_int_equal(hist_init(&h), 0);
-    hist_record(&h, 1000);
-    add_interval(&run.timeline, "service", 0, 0, 1000000000, &h);
-    assert_has(plot_lacks(&one, PLOT_TIME, "response", &name), "no intervals of this metric: ");
-    timeline_free(&run.timeline);
-    hist_free(&h);
 }
 
 static struct recording searched(const char *result)
@@ -554,10 +432,6 @@ int main(void)
         cmocka_unit_test(each_of_many_curves_has_a_style_of_its_own),
         cmocka_unit_test(curve_ends_where_the_unanswered_begin),
         cmocka_unit_test(values_of_0_are_in_the_lowest_bucket),
-        cmocka_unit_test(percentile_among_the_unanswered_is_a_gap_over_time),
-        cmocka_unit_test(seconds_without_values_are_a_gap),
-        cmocka_unit_test(dots_of_a_long_run_are_small),
-        cmocka_unit_test(intervals_of_all_runs_are_counted_from_the_first),
         cmocka_unit_test(a_single_value_is_a_point_beside_the_frame),
         cmocka_unit_test(curves_of_two_runs_have_their_colours_and_names),
         cmocka_unit_test(names_stay_names),
@@ -570,7 +444,6 @@ int main(void)
         cmocka_unit_test(points_of_a_sweep_have_what_is_known),
         cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
         cmocka_unit_test(what_is_missing_is_said),
-        cmocka_unit_test(a_recording_of_another_metric_has_no_intervals),
         cmocka_unit_test(searches_in_one_picture_are_alike),
     };
 
