@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "client/find_growth.h"
+#include "client/find_server.h"
 #include "client/find_trial.h"
 #include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
@@ -82,16 +83,32 @@ static void over(struct client_find *f)
     f->phase = OVER;
 }
 
+/* How long connections may be missing. */
+static uint64_t patience_ns(const struct client_find *f)
+{
+    return f->config->connect_timeout_ns + PATIENCE_NS;
+}
+
+static void end_without_server(struct client_find *f)
+{
+    client_find_server_end(f);
+    over(f);
+}
+
 /* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
- * usable: the first trial says nothing of a load, and the others would not either. */
+ * usable, or none is any longer: the trial says nothing of a load, and the others would not either.
+ */
 static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
 {
     search_take(&f->search, judgment);
     enter(f, IDLE, now_ns);
-    if (f->search.n > 1 || CLIENT_WORKERS_GAUGE(f->workers, n_ever_usable) > 0)
-        return;
-    search_stop(&f->search, SEARCH_UNCONNECTED);
-    over(f);
+    if (f->search.n == 1 && CLIENT_WORKERS_GAUGE(f->workers, n_ever_usable) == 0) {
+        search_stop(&f->search, SEARCH_UNCONNECTED);
+        over(f);
+    } else if (f->elapsed_ns > patience_ns(f) &&
+               client_find_server_is_gone(f, f->elapsed_ns - patience_ns(f))) {
+        end_without_server(f);
+    }
 }
 
 static uint64_t n_wanted(const struct client_find *f)
@@ -107,6 +124,9 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     if (!search_next(&f->search, f->elapsed_ns, &f->order)) {
         if (f->order.step == SEARCH_OVERLOAD) /* no time is left for the recovery from it */
             enter(f, ENDING, now_ns);
+        else if (f->search.n > 0 &&
+                 client_find_server_is_gone(f, f->trials[f->search.n - 1].begin_ns))
+            end_without_server(f);
         else
             over(f);
         return;
@@ -169,9 +189,11 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
         f->quiet_since_ns = now_ns;
     }
     if (f->elapsed_ns > f->settings->time_ns) {
+        if (client_find_server_is_gone(f, f->trials[f->search.n].begin_ns))
+            client_find_server_end(f);
         search_stop(&f->search, SEARCH_TIME);
         over(f);
-    } else if (now_ns - f->quiet_since_ns > f->config->connect_timeout_ns + PATIENCE_NS) {
+    } else if (now_ns - f->quiet_since_ns > patience_ns(f)) {
         client_find_trial_fill_connecting(f, &f->trials[f->search.n]);
         if (counts)
             search_held(&f->search, (double)n_live);
@@ -308,6 +330,7 @@ bool client_find_look(struct client_find *f, uint64_t now_ns)
 {
     if (f->phase != OVER && now_ns > f->begin_ns)
         f->elapsed_ns = now_ns - f->begin_ns;
+    client_find_server_look(f);
     switch ((enum phase)f->phase) {
     case IDLE:
         next_trial(f, now_ns);

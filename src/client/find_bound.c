@@ -46,7 +46,7 @@ double client_find_deciding_load(const struct client_find *f)
         return s->void_load;
     if (s->reason == SEARCH_UNCONFIRMED)
         return last_failed(s);
-    if (s->reason == SEARCH_UNCONNECTED) /* of no load */
+    if (s->reason == SEARCH_UNCONNECTED || s->reason == SEARCH_SERVER_GONE) /* of no load */
         return 0;
     return upper == 0 && s->status == SEARCH_INCONCLUSIVE ? smallest_bad(s, lower) : upper;
 }

@@ -101,6 +101,10 @@ void report_search_text_why(FILE *out, const struct client_find *f)
         fprintf(out, "no answer after %u trials: use a larger --find-width", SEARCH_MOST_TRIALS);
     else if (s->reason == SEARCH_UNCONNECTED)
         fputs("no connection became usable (see the connection outcomes)", out);
+    else if (s->reason == SEARCH_SERVER_GONE)
+        fputs("the server went away: no connection was usable any longer (see the connection "
+              "outcomes)",
+              out);
     else if (f->begin_ns == 0)
         fputs("the run ended before the search began", out);
     else

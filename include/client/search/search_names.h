@@ -9,7 +9,7 @@
 const char *search_status_name(enum search_status status);
 
 /* "void-trials", "time", "unconfirmed", "too-many-trials", "stopped",
- * "no-connection"; NULL: none. */
+ * "no-connection", "server-gone"; NULL: none. */
 const char *search_reason_name(enum search_reason reason);
 
 /* "double", "bisect", "confirm", "overload", "recover" */

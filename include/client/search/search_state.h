@@ -54,7 +54,8 @@ enum search_reason {
     SEARCH_UNCONFIRMED, /* no confirmation succeeded */
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
     SEARCH_STOPPED,     /* on request */
-    SEARCH_UNCONNECTED  /* no connection became usable */
+    SEARCH_UNCONNECTED, /* no connection became usable */
+    SEARCH_SERVER_GONE  /* none was usable any longer */
 };
 
 struct search_trial {

@@ -278,3 +278,13 @@ void search_stop(struct search *s, enum search_reason reason)
     else if (s->status == SEARCH_RUNNING)
         end(s, SEARCH_INCONCLUSIVE, reason);
 }
+
+void search_lose_server(struct search *s, size_t first)
+{
+    search_stop(s, SEARCH_SERVER_GONE);
+    if (s->confirmed)
+        return;
+    for (size_t i = first; i < s->n; i++)
+        s->trials[i].judgment = (struct trial_judgment){TRIAL_VOID, TRIAL_CONNECTIONS, 0};
+    end(s, SEARCH_INCONCLUSIVE, SEARCH_SERVER_GONE);
+}

@@ -15,7 +15,8 @@ const char *search_status_name(enum search_status status)
 const char *search_reason_name(enum search_reason reason)
 {
     static const char *const names[] = {
-        NULL, "void-trials", "time", "unconfirmed", "too-many-trials", "stopped", "no-connection"};
+        NULL,      "void-trials",   "time",       "unconfirmed", "too-many-trials",
+        "stopped", "no-connection", "server-gone"};
 
     return names[reason];
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "client/find_server.h"
 #include "client/search/search_round.h"
 #include "workers_steps.h"
 
@@ -188,6 +189,72 @@ static void connections_that_come_back_are_awaited(void **state)
     stop_workers();
 }
 
+/* Looks at the search every 100 ms until no trial or time is left. */
+static void look_until(uint64_t from_ns, uint64_t to_ns)
+{
+    for (uint64_t now_ns = from_ns; now_ns <= to_ns && client_find_look(&f, now_ns);)
+        now_ns += S / 10;
+}
+
+/* Half a second after the first of two trials began; patience ends in the second one. */
+static void a_search_ends_once_no_connection_of_any_comes_back(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    await_connections(begin_ns, 2);
+    look_until(begin_ns, begin_ns + S / 2);
+    tally_sub(&all[0].figures.n_live, 2);
+    look_until(begin_ns + S / 2, begin_ns + 10 * S);
+    assert_int_equal(f.search.n, 2);
+    assert_int_equal(f.search.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(f.search.reason, SEARCH_SERVER_GONE);
+    client_find_free(&f);
+    stop_workers();
+}
+
+/* Nor does it end if this host cannot open any, ... */
+static void a_search_without_ports_has_not_lost_its_server(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    await_connections(begin_ns, 2);
+    tally_sub(&all[0].figures.n_live, 2);
+    for (uint64_t i = 0; i < 10; i++) {
+        tally_add(&all[0].figures.tally.connections.ended[PHASE_BIND][REASON_PORTS], 1);
+        look_until(begin_ns + i * S, begin_ns + (i + 1) * S - 1);
+    }
+    assert_true(f.search.n >= 4);
+    assert_int_not_equal(f.search.reason, SEARCH_SERVER_GONE);
+    client_find_free(&f);
+    stop_workers();
+}
+
+/* ... or no query has opened one. */
+static void a_search_that_opens_nothing_has_not_lost_its_server(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    await_connections(begin_ns, 0);
+    settings.what = CLIENT_FIND_CONNECT_RATE;
+    f.elapsed_ns = 10 * S;
+    client_find_server_look(&f);
+    f.elapsed_ns = 20 * S;
+    client_find_server_look(&f);
+    assert_int_equal(f.usable_ns, 0);
+    assert_false(client_find_server_is_gone(&f, S));
+    tally_add(&all[0].figures.tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 1);
+    assert_true(client_find_server_is_gone(&f, S));
+    tally_add(&all[0].figures.n_ever_usable, 1);
+    client_find_server_look(&f);
+    assert_int_equal(f.usable_ns, 20 * S);
+    assert_false(client_find_server_is_gone(&f, S));
+    client_find_free(&f);
+    stop_workers();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +263,9 @@ int main(void)
         cmocka_unit_test(no_window_of_a_recovery_exceeds_the_time_left),
         cmocka_unit_test(connections_of_which_some_are_always_missing_are_given_up),
         cmocka_unit_test(connections_that_come_back_are_awaited),
+        cmocka_unit_test(a_search_ends_once_no_connection_of_any_comes_back),
+        cmocka_unit_test(a_search_without_ports_has_not_lost_its_server),
+        cmocka_unit_test(a_search_that_opens_nothing_has_not_lost_its_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

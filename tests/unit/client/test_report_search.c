@@ -262,6 +262,11 @@ static void other_answers_say_what_is_known(void **state)
     find.search.reason = SEARCH_UNCONNECTED;
     print_text();
     assert_has(text, "no connection became usable (see the connection outcomes); so far");
+    find.search.reason = SEARCH_SERVER_GONE;
+    print_text();
+    assert_has(text, "the server went away: no connection was usable any longer (see the "
+                     "connection outcomes); so far");
+    assert_null(strstr(text, "limited by"));
     find.search.config.tries_recovery = true;
     find.search.n = 11;
     find.search.status = SEARCH_AT_LEAST;

@@ -55,6 +55,47 @@ static void out_of_time_the_bounds_so_far_are_confirmed(void **state)
     assert_true(n_wide > 0);
 }
 
+/* The trials without a server were as bad as those of loads that are too much. */
+static void what_is_measured_without_a_server_bounds_nothing(void **state)
+{
+    struct search_config from_1000 = config;
+    struct search_order order;
+    double lower, upper;
+    size_t n;
+
+    (void)state;
+    from_1000.min = 1000;
+    search_init(&s, &from_1000);
+    while (search_next(&s, 0, &order))
+        search_take(&s, BAD);
+    assert_int_equal(s.status, SEARCH_LESS_THAN);
+    search_bounds(&s, &lower, &upper);
+    assert_true(upper == 1000);
+    n = s.n;
+    search_lose_server(&s, 1);
+    assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
+    assert_int_equal(s.reason, SEARCH_SERVER_GONE);
+    assert_int_equal(s.n, n);
+    assert_int_equal(s.trials[0].judgment.class, TRIAL_BAD);
+    for (size_t i = 1; i < n; i++) {
+        assert_int_equal(s.trials[i].judgment.class, TRIAL_VOID);
+        assert_int_equal(s.trials[i].judgment.reason, TRIAL_CONNECTIONS);
+    }
+    search_bounds(&s, &lower, &upper);
+    assert_true(lower == 0 && upper == 0);
+}
+
+static void a_confirmed_answer_outlives_the_server(void **state)
+{
+    struct simulated server = simulated_with_cliff(20000);
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    search_lose_server(&s, 0);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(search_capacity(&s) > 0);
+}
+
 /* No load of the range is too much, and each full trial at its end takes 50 s. */
 static void out_of_time_the_end_of_the_range_is_confirmed(void **state)
 {
@@ -251,6 +292,8 @@ int main(void)
         cmocka_unit_test(out_of_time_the_bounds_so_far_are_confirmed),
         cmocka_unit_test(out_of_time_the_end_of_the_range_is_confirmed),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
+        cmocka_unit_test(what_is_measured_without_a_server_bounds_nothing),
+        cmocka_unit_test(a_confirmed_answer_outlives_the_server),
         cmocka_unit_test(a_confirmed_answer_outlives_the_last_trial),
         cmocka_unit_test(without_a_trial_left_there_is_neither_a_round_nor_a_confirmation),
         cmocka_unit_test(a_confirmed_answer_outlives_the_time),

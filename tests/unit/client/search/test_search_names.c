@@ -18,6 +18,7 @@ static void states_have_names(void **state)
     assert_null(search_reason_name(SEARCH_NO_REASON));
     assert_string_equal(search_reason_name(SEARCH_VOID), "void-trials");
     assert_string_equal(search_reason_name(SEARCH_STOPPED), "stopped");
+    assert_string_equal(search_reason_name(SEARCH_SERVER_GONE), "server-gone");
     assert_string_equal(search_step_name(SEARCH_DOUBLE), "double");
     assert_string_equal(search_step_name(SEARCH_RECOVER), "recover");
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * client_find_server: whether the server of a capacity search is still there (client/find.h).  Main
+ * thread only. */
+#ifndef TCPSCALER_CLIENT_FIND_SERVER_H
+#define TCPSCALER_CLIENT_FIND_SERVER_H
+
+#include "client/find_state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Notes whether a connection is usable, or one was since the last call.  Call it repeatedly, with
+ * f->elapsed_ns up to date. */
+void client_find_server_look(struct client_find *f);
+
+/* Whether the server has gone: since since_ns of the search, no connection has been usable, and not
+ * because of this host.  since_ns: not before the last trial whose connections were awaited or
+ * opened by its queries. */
+bool client_find_server_is_gone(const struct client_find *f, uint64_t since_ns);
+
+/* Ends the search: the trials during which the server went, and those that followed, are void. */
+void client_find_server_end(struct client_find *f);
+
+#endif
