@@ -8,6 +8,10 @@
 
 #include <stdio.h>
 
+/* Formats the requested rate, in UNITS_TEXT_BYTES: as given or, if it is a mean, to the tenth. */
+const char *report_text_head_rate(char *text, const struct report_about *about,
+                                  const struct client_result *r);
+
 void report_text_head(FILE *out, const struct report_about *about, const struct client_result *r);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_MEASURE_LOSSES_H
 #define TCPSCALER_MEASURE_LOSSES_H
 
+#include "base/units.h"
 #include "measure/hist.h"
 
 #include <stdbool.h>
@@ -40,5 +41,11 @@ bool losses_are_of_idleness(const struct losses *l);
 
 /* Whether losses_are_of_idleness() only without the shortest idle times. */
 bool losses_have_exceptions(const struct losses *l);
+
+/* Formats "idle for at least 1.00 s, median 2.00 s" or, if the least is below a millisecond, "idle
+ * for at most 3.00 s, median 2.00 s".  least_ns: the least of those that are described. */
+enum { LOSSES_TEXT_BYTES = 2 * UNITS_TEXT_BYTES + 40 };
+const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses *l,
+                               uint64_t least_ns);
 
 #endif

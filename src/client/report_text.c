@@ -56,12 +56,11 @@ static void print_churn(FILE *out, const struct report_about *about, const struc
 
 static void print_losses(FILE *out, const struct losses *l)
 {
-    char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+    char n[UNITS_TEXT_BYTES], idle[LOSSES_TEXT_BYTES];
 
     if (l->idle.count > 0)
-        fprintf(out, "             %s closed by the server, idle for at least %s, median %s\n",
-                units_format_count(n, l->idle.count), units_format_duration(least, l->idle.min_ns),
-                units_format_duration(median, losses_median_idle_ns(l)));
+        fprintf(out, "             %s closed by the server, %s\n",
+                units_format_count(n, l->idle.count), losses_format_idle(idle, l, l->idle.min_ns));
 }
 
 static void print_retransmits(FILE *out, const struct tally *t)
@@ -203,7 +202,7 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
     if (r->scheduled_ns > 0)
         fprintf(out, ", %s scheduled", units_format_tenths(a, scheduled_qps(r)));
     if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
-        fprintf(out, ", %s requested", units_format_decimal(a, about->rate_qps));
+        fprintf(out, ", %s requested", report_text_head_rate(a, about, r));
     fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
     if (r->paused_ns > 0)
         fprintf(out, ", paused for %s", units_format_duration(a, r->paused_ns));

@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* Classes may have intervals of their own. */
 static void print_closed_loop(FILE *out, const struct client_config *config)
@@ -14,6 +15,19 @@ static void print_closed_loop(FILE *out, const struct client_config *config)
     fputs(", closed loop", out);
     if (config->n_classes == 0)
         fprintf(out, ", %s after each answer", units_format_duration(text, config->interval_ns));
+}
+
+static bool is_mean(const struct report_about *about, const struct client_result *r)
+{
+    return r->sweep != NULL || r->steered || !schedule_is_constant(&about->config->schedule);
+}
+
+const char *report_text_head_rate(char *text, const struct report_about *about,
+                                  const struct client_result *r)
+{
+    const double qps = about->rate_qps, rounded = round(qps * 10) / 10;
+
+    return units_format_decimal(text, is_mean(about, r) && qps >= 1 ? rounded : qps);
 }
 
 static void print_load(FILE *out, const struct report_about *about, const struct client_result *r)
@@ -26,11 +40,11 @@ static void print_load(FILE *out, const struct report_about *about, const struct
     if (config->loop == CLIENT_LOOP_CLOSED)
         print_closed_loop(out, config);
     else if (about->rate_qps > 0 || r->sweep != NULL)
-        fprintf(out, ", %s q/s%s", units_format_decimal(text, about->rate_qps),
-                r->sweep != NULL                          ? " on average over the search"
-                : r->steered                              ? " on average, as controlled"
-                : schedule_is_constant(&config->schedule) ? ""
-                                                          : " on average, on a schedule");
+        fprintf(out, ", %s q/s%s", report_text_head_rate(text, about, r),
+                !is_mean(about, r) ? ""
+                : r->sweep != NULL ? " on average over the search"
+                : r->steered       ? " on average, as controlled"
+                                   : " on average, on a schedule");
     else if (!config->listens)
         fputs(", no queries", out);
     if (config->n_classes > 0)

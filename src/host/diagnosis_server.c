@@ -70,12 +70,11 @@ static void say_how_idle(const struct losses *l, struct diagnosis_line *line, co
 {
     const bool but_for_some = losses_have_exceptions(l);
     const uint64_t least_ns = but_for_some ? losses_idle_of_most_ns(l) : l->idle.min_ns;
-    char n[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES];
+    char n[UNITS_TEXT_BYTES], idle[LOSSES_TEXT_BYTES];
 
-    diagnosis_line_say(line->evidence, "%s%s that had answered, %sidle for at least %s, median %s",
-                       before, units_format_count(n, l->idle.count), but_for_some ? "95 % " : "",
-                       units_format_duration(least, least_ns),
-                       units_format_duration(median, losses_median_idle_ns(l)));
+    diagnosis_line_say(line->evidence, "%s%s that had answered, %s%s", before,
+                       units_format_count(n, l->idle.count), but_for_some ? "95 % " : "",
+                       losses_format_idle(idle, l, least_ns));
 }
 
 static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)

@@ -2,7 +2,7 @@
  * losses: see measure/losses.h. */
 #include "measure/losses.h"
 
-#include "base/units.h"
+#include <stdio.h>
 
 #define SUDDEN_NS          UNITS_NS_PER_S
 #define SUDDEN_NS_FOR_EACH 20000ull
@@ -76,4 +76,23 @@ bool losses_are_of_idleness(const struct losses *l)
 bool losses_have_exceptions(const struct losses *l)
 {
     return losses_are_of_idleness(l) && !is_timeout(l, l->idle.min_ns);
+}
+
+const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses *l,
+                               uint64_t least_ns)
+{
+    const uint64_t median_ns = losses_median_idle_ns(l);
+    const bool has_least = least_ns >= UNITS_NS_PER_MS;
+    char limit[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES] = "below 1 ms";
+
+    if (l->idle.max_ns < UNITS_NS_PER_MS) {
+        snprintf(text, LOSSES_TEXT_BYTES, "idle for less than 1 ms");
+        return text;
+    }
+    units_format_duration(limit, has_least ? least_ns : l->idle.max_ns);
+    if (median_ns >= UNITS_NS_PER_MS)
+        units_format_duration(median, median_ns);
+    snprintf(text, LOSSES_TEXT_BYTES, "idle for at %s %s, median %s", has_least ? "least" : "most",
+             limit, median);
+    return text;
 }

@@ -2,6 +2,8 @@
  * test_report_head: the summary begins with the load that was requested, and how it was sent. */
 #include "report_steps.h"
 
+#include "client/report_text_head.h"
+
 static void head_says_how_the_queries_are_sent(void **state)
 {
     struct made_up *m = *state;
@@ -56,6 +58,23 @@ static void head_says_which_load_was_requested(void **state)
                          "(2 classes)");
 }
 
+static void the_mean_of_a_rate_is_rounded_to_the_tenth(void **state)
+{
+    struct made_up *m = *state;
+    char text[UNITS_TEXT_BYTES];
+
+    m->about.rate_qps = 377.137;
+    assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, 377.1 q/s on "
+                         "average, as controlled (Poisson, random), 10.0 s");
+    m->about.rate_qps = 0.0333333;
+    assert_string_equal(report_text_head_rate(text, &m->about, &m->result), "0.0333333");
+    m->about.rate_qps = 20000.04;
+    assert_string_equal(report_text_head_rate(text, &m->about, &m->result), "20000");
+    m->result.steered = false;
+    m->about.rate_qps = 377.137; /* as given */
+    assert_string_equal(report_text_head_rate(text, &m->about, &m->result), "377.137");
+}
+
 static void head_counts_questions_if_there_are_several(void **state)
 {
     struct made_up *m = *state;
@@ -72,6 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(head_says_how_the_queries_are_sent),
         TEST(head_says_which_load_was_requested),
+        TEST(the_mean_of_a_rate_is_rounded_to_the_tenth),
         TEST(head_counts_questions_if_there_are_several),
     };
 

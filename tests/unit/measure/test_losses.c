@@ -102,6 +102,26 @@ static void median_of_connections_in_use_is_zero(void **state)
     assert_int_equal(losses_median_idle_ns(&l), 4 * MS);
 }
 
+/* Whole milliseconds are known: "at least 0 ns" would say nothing. */
+static void idle_times_are_described_by_the_least_or_else_by_the_most(void **state)
+{
+    char text[LOSSES_TEXT_BYTES];
+
+    (void)state;
+    losses_add(&l, 5000 * MS, 0);
+    losses_add(&l, 5000 * MS, 0);
+    assert_string_equal(losses_format_idle(text, &l, 0), "idle for less than 1 ms");
+    losses_add(&l, 5000 * MS, 4 * MS);
+    assert_string_equal(losses_format_idle(text, &l, 0),
+                        "idle for at most 4.00 ms, median below 1 ms");
+    losses_add(&l, 5000 * MS, 3 * MS);
+    losses_add(&l, 5000 * MS, 3 * MS);
+    assert_string_equal(losses_format_idle(text, &l, 0),
+                        "idle for at most 4.00 ms, median 3.00 ms");
+    assert_string_equal(losses_format_idle(text, &l, 3 * MS),
+                        "idle for at least 3.00 ms, median 3.00 ms");
+}
+
 static void losses_of_two_workers_are_merged(void **state)
 {
     struct losses other;
@@ -130,6 +150,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(connections_in_use_do_not_reach_an_idle_timeout, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(median_of_connections_in_use_is_zero, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_times_are_described_by_the_least_or_else_by_the_most,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(losses_of_two_workers_are_merged, setup, teardown),
     };
 
