@@ -16,7 +16,12 @@ unsigned client_destinations(const struct client_config *config,
 uint32_t client_destinations_besides(const struct client_config *config,
                                      const struct sock_address *server);
 
-/* Returns whether one of them accepts a connection, within 1 s for each.  TCP only. */
-bool client_destinations_accept(const struct client_config *config);
+/* Returns how many connections of classes to this one live.  live: of each class. */
+uint64_t client_destinations_live(const struct client_config *config, const uint64_t *live,
+                                  const struct sock_address *server);
+
+/* Returns whether one of those without live connections accepts one, within 1 s for each.  live: of
+ * each class.  TCP only. */
+bool client_destinations_accept(const struct client_config *config, const uint64_t *live);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * client_ports: which ports of the server, of those that classes have (--class), refused
- * connections or never answered them.  Pure. */
+ * connections, never answered them, or lost them all.  Pure. */
 #ifndef TCPSCALER_CLIENT_PORTS_H
 #define TCPSCALER_CLIENT_PORTS_H
 
@@ -15,6 +15,8 @@ struct client_ports {
     bool refusing_serve;               /* connections to each of these live */
     char silent[CLIENT_PORTS_BYTES];   /* asked and never answered, while all others that were
                                         * established were */
+    char lost[CLIENT_PORTS_BYTES];     /* answered, and no connection is left, while each that was
+                                        * established to all others is */
 };
 
 /* tallies, live: of the classes, at the end of the run. */

@@ -86,7 +86,8 @@ struct client_result {
     uint64_t syn_retransmits_loaded, replaced_loaded; /* at the start of the schedule */
     struct losses losses;
     struct timeout_counts timeouts; /* of edns-tcp-keepalive; not counted without --keepalive */
-    bool server_was_tried, server_accepts; /* after all connections were lost */
+    bool server_was_tried,
+        server_accepts; /* after all connections, or those to a port, were lost */
     bool interrupted;
     bool gave_up; /* no connection of the first window was answered: no others were opened */
     uint64_t

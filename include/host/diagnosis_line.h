@@ -21,6 +21,8 @@ struct diagnosis_input {
     bool has_classes;   /* some may have ports of their own */
     const char *silent; /* address and port of those whose connections were never answered, while
                          * all others were; NULL: none */
+    const char *lost;   /* of those that answered and of whose connections none is left, while all
+                         * others are; NULL: none */
     const char *protocol;
     bool over_tls, over_udp; /* all connections */
     bool with_proxy_headers; /* each begins with a PROXY header */
@@ -28,7 +30,7 @@ struct diagnosis_input {
     uint64_t not_begun;      /* connections not attempted because nobody answered the first ones */
     const struct losses *losses;
     bool none_is_left;                     /* no connection is left */
-    bool server_was_tried, server_accepts; /* afterwards */
+    bool server_was_tried, server_accepts; /* afterwards; those without connections */
     uint64_t deaf, live;                   /* at the end */
     uint64_t answering; /* of those that live: answered, without a timeout since */
     uint64_t half_open;

@@ -41,7 +41,18 @@ uint32_t client_destinations_besides(const struct client_config *config,
     return n;
 }
 
-bool client_destinations_accept(const struct client_config *config)
+uint64_t client_destinations_live(const struct client_config *config, const uint64_t *live,
+                                  const struct sock_address *server)
+{
+    uint64_t n = 0;
+
+    for (uint32_t k = 0; k < config->n_classes; k++)
+        if (sock_port(&config->classes[k].target) == sock_port(server))
+            n += live[k];
+    return n;
+}
+
+bool client_destinations_accept(const struct client_config *config, const uint64_t *live)
 {
     const struct sock_greeting greeting = client_proxy_greeting(config);
     const struct sock_address *servers[CLIENT_CLASS_MOST];
@@ -49,6 +60,7 @@ bool client_destinations_accept(const struct client_config *config)
     bool accepts = false;
 
     for (unsigned i = 0; i < n && !accepts && !shutdown_was_requested(); i++)
-        accepts = sock_accepts(servers[i], &greeting);
+        accepts = client_destinations_live(config, live, servers[i]) == 0 &&
+                  sock_accepts(servers[i], &greeting);
     return accepts;
 }

@@ -32,6 +32,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .target_serves = target_serves(plan, r, &ports),
         .has_classes = plan->config.n_classes > 0,
         .silent = ports.silent[0] != '\0' ? ports.silent : NULL,
+        .lost = ports.lost[0] != '\0' ? ports.lost : NULL,
         .protocol = plan->config.listens ? "listen" : plan->config.query.protocol->name,
         .over_tls = client_config_is_all_tls(&plan->config),
         .over_udp = plan->config.socket.datagrams,

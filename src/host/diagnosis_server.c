@@ -81,14 +81,18 @@ static void blame_end_of_server(struct diagnosis *d, const struct diagnosis_inpu
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "the server went away", n);
     const struct losses *l = in->losses;
-    const char *does = in->server_was_tried ? "accepts no connections now" : "refuses connections";
-    char text[UNITS_TEXT_BYTES];
+    char when[UNITS_TEXT_BYTES + 32] = "", text[UNITS_TEXT_BYTES];
 
-    if (n == 1)
-        diagnosis_line_say(line->evidence, "the server %s", does);
+    if (n > 1)
+        snprintf(when, sizeof when, "all ended within %s, and ",
+                 units_format_duration(text, l->last_ns - l->first_ns));
+    if (in->lost != NULL && !in->none_is_left)
+        diagnosis_line_say(line->evidence, "%sconnections to %s are %s", when, in->lost,
+                           in->server_was_tried ? "not accepted now" : "refused");
     else
-        diagnosis_line_say(line->evidence, "all ended within %s, and the server %s",
-                           units_format_duration(text, l->last_ns - l->first_ns), does);
+        diagnosis_line_say(line->evidence, "%sthe server %s", when,
+                           in->server_was_tried ? "accepts no connections now"
+                                                : "refuses connections");
     diagnosis_line_say(line->remedy,
                        "the server crashed, was killed or was stopped: see its log, and dmesg for "
                        "the OOM killer%s",
@@ -172,7 +176,8 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
 
     if (n == 0 || diagnosis_silence_never_answered(in))
         return;
-    if (in->none_is_left && losses_are_sudden(in->losses) && accepts_no_more(in))
+    if ((in->none_is_left || in->lost != NULL) && losses_are_sudden(in->losses) &&
+        accepts_no_more(in))
         blame_end_of_server(d, in, n);
     else if (losses_are_of_idleness(in->losses))
         blame_timeout_and_limits(d, in, n);

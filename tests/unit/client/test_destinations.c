@@ -79,15 +79,21 @@ static void one_that_accepts_is_enough(void **state)
     const struct sock_address closed = bound(&deaf, 0), listening = bound(&open, 8);
     const struct client_class classes[] = {{.target = closed}, {.target = listening}};
     struct client_config config = {.target = closed, .classes = classes, .n_classes = 2};
+    uint64_t live[2] = {0, 0};
 
     (void)state;
-    assert_true(client_destinations_accept(&config));
+    assert_true(client_destinations_accept(&config, live));
+    live[1] = 1; /* only the others are tried */
+    assert_int_equal(client_destinations_live(&config, live, &listening), 1);
+    assert_int_equal(client_destinations_live(&config, live, &closed), 0);
+    assert_false(client_destinations_accept(&config, live));
+    live[1] = 0;
     config.n_classes = 1;
-    assert_false(client_destinations_accept(&config));
+    assert_false(client_destinations_accept(&config, live));
     config.n_classes = 0;
-    assert_false(client_destinations_accept(&config));
+    assert_false(client_destinations_accept(&config, live));
     config.target = listening;
-    assert_true(client_destinations_accept(&config));
+    assert_true(client_destinations_accept(&config, live));
     close(deaf);
     close(open);
 }

@@ -321,6 +321,39 @@ static void only_a_server_that_lost_all_connections_has_gone_away(void **state)
     }
 }
 
+/* Those to the second of two ports end within 2 ms. */
+static void a_port_that_lost_all_its_connections_has_gone_away(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    connect_to_two_ports(m);
+    tally_add(&r->class_tallies[1].proven, 3);
+    tally_add(&r->tally.connections.proven, 3);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_PEER], 3);
+    for (unsigned i = 0; i < 3; i++)
+        losses_add(&r->losses, 7000 * MS + i * MS, i * MS);
+    r->class_live[0] = r->connections_live = 3;
+    r->server_was_tried = true;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server went away");
+    assert_int_equal(line->connections, 3);
+    assert_string_equal(line->evidence, "all ended within 2.00 ms, and connections to 0.0.0.0:4243 "
+                                        "are not accepted now");
+    r->server_accepts = true;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's limits");
+    r->server_accepts = false;
+    r->class_live[0] = 2; /* the other port lost one, too */
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's limits");
+    r->class_live[0] = 3;
+    r->class_live[1] = 1;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's limits");
+}
+
 /* The server closes all connections two seconds after their last answer. */
 static void the_advice_fits_how_the_run_opens_connections(void **state)
 {
@@ -405,6 +438,7 @@ int main(void)
         TEST(connections_that_follow_one_another_fail_whichever_way_they_do),
         TEST(connections_that_were_given_up_are_those_not_begun),
         TEST(only_a_server_that_lost_all_connections_has_gone_away),
+        TEST(a_port_that_lost_all_its_connections_has_gone_away),
         TEST(the_advice_fits_how_the_run_opens_connections),
         TEST(a_server_that_never_answered_is_named),
     };
