@@ -37,6 +37,10 @@ int sock_local_address(int fd, struct sock_address *address);
  * that is unknown or there is no route.  Sends nothing. */
 bool sock_has_local_address(const struct sock_address *target);
 
+/* Returns whether the address is multicast or broadcast, to which nobody can connect; false also if
+ * that is unknown.  Sends nothing. */
+bool sock_is_of_group(const struct sock_address *target);
+
 /* Whether connections to a target can have a source address, whatever its port. */
 enum sock_source {
     SOCK_SOURCE_USABLE,   /* also if that is unknown */

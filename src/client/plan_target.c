@@ -58,8 +58,12 @@ int client_plan_target(struct client_config *config, char text[SOCK_TEXT_BYTES],
         return log_error("HOST: invalid value '%.100s': expected a link-local address with its "
                          "interface, such as fe80::1%%eth0",
                          o->server.host);
-    config->target_is_here = netdev_target_is_here(&config->target);
     sock_format(text, &config->target);
+    if (sock_is_of_group(&config->target))
+        return log_error("HOST: cannot connect to '%s': expected the address of a host, not "
+                         "multicast or broadcast",
+                         text);
+    config->target_is_here = netdev_target_is_here(&config->target);
     if (!sock_has_local_address(&config->target))
         return log_error("HOST: cannot reach '%s': this host has no suitable %s address", text,
                          config->target.ss.ss_family == AF_INET6 ? "IPv6" : "IPv4");

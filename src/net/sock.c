@@ -147,25 +147,56 @@ static int bind_source(int fd, const struct srcplan_tuple *source,
     return bind(fd, (const struct sockaddr *)&a.ss, a.length);
 }
 
-/* bind(2) takes it, but as the source of packets the kernel selects an address of its own. */
-static bool is_of_none(const struct sock_address *a)
+static bool is_wildcard(const struct sock_address *a)
 {
     const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&a->ss)->sin6_addr;
-    const uint32_t in = ntohl(((const struct sockaddr_in *)&a->ss)->sin_addr.s_addr);
 
-    if (a->ss.ss_family == AF_INET6)
-        return IN6_IS_ADDR_UNSPECIFIED(in6) || IN6_IS_ADDR_MULTICAST(in6);
-    return in == INADDR_ANY || in == INADDR_BROADCAST || IN_MULTICAST(in);
+    return a->ss.ss_family == AF_INET6
+               ? IN6_IS_ADDR_UNSPECIFIED(in6)
+               : ((const struct sockaddr_in *)&a->ss)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* A broadcast address of a subnet: connect(2) needs SO_BROADCAST for it. */
-static bool is_broadcast(int fd, const struct sock_address *a)
+static bool is_multicast(const struct sock_address *a)
+{
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&a->ss)->sin6_addr;
+
+    return a->ss.ss_family == AF_INET6
+               ? IN6_IS_ADDR_MULTICAST(in6)
+               : IN_MULTICAST(ntohl(((const struct sockaddr_in *)&a->ss)->sin_addr.s_addr));
+}
+
+static bool is_limited_broadcast(const struct sock_address *a)
+{
+    return a->ss.ss_family == AF_INET &&
+           ((const struct sockaddr_in *)&a->ss)->sin_addr.s_addr == htonl(INADDR_BROADCAST);
+}
+
+/* A broadcast address of a subnet: connect(2) of UDP needs SO_BROADCAST for it.  Connects fd if it
+ * is one. */
+static bool is_subnet_broadcast(int fd, const struct sock_address *a)
 {
     struct sock_address to = *a;
 
     sock_set_port(&to, 1);
-    return a->ss.ss_family == AF_INET &&
-           connect(fd, (const struct sockaddr *)&to.ss, to.length) != 0 && errno == EACCES;
+    if (connect(fd, (const struct sockaddr *)&to.ss, to.length) == 0 || errno != EACCES)
+        return false;
+    set_option(fd, SOL_SOCKET, SO_BROADCAST, 1);
+    return connect(fd, (const struct sockaddr *)&to.ss, to.length) == 0;
+}
+
+bool sock_is_of_group(const struct sock_address *target)
+{
+    int fd;
+    bool is_one;
+
+    if (is_multicast(target) || is_limited_broadcast(target))
+        return true;
+    fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    is_one = is_subnet_broadcast(fd, target);
+    close(fd);
+    return is_one;
 }
 
 static enum sock_source test_source(int fd, const struct srcplan_tuple *source,
@@ -173,11 +204,12 @@ static enum sock_source test_source(int fd, const struct srcplan_tuple *source,
 {
     const struct sock_address a = to_bind(source, target);
 
-    if (is_of_none(&a))
+    /* bind(2) takes it, but as the source of packets the kernel selects an address of its own */
+    if (is_wildcard(&a) || is_multicast(&a) || is_limited_broadcast(&a))
         return SOCK_SOURCE_OF_NONE;
     if (bind_source(fd, source, target) != 0)
         return errno == EADDRNOTAVAIL ? SOCK_SOURCE_FOREIGN : SOCK_SOURCE_USABLE;
-    if (is_broadcast(fd, &a))
+    if (is_subnet_broadcast(fd, &a))
         return SOCK_SOURCE_OF_NONE;
     /* a route that discards packets also fails with EINVAL; net.ipv4.conf.*.route_localnet lets
      * loopback through (Linux, __mkroute_output()) */

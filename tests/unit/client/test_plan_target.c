@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -46,6 +47,32 @@ static void a_link_local_target_needs_an_interface(void **state)
     srcplan_free(&config.plan);
 }
 
+static int plan_for(const char *host)
+{
+    struct client_opts o = {.server.port = 53};
+    struct client_config config = {0};
+    char text[SOCK_TEXT_BYTES];
+
+    snprintf(o.server.host, sizeof o.server.host, "%s", host);
+    srcplan_init(&config.plan);
+    return client_plan_target(&config, text, &o);
+}
+
+static void a_target_is_one_host(void **state)
+{
+    static const char *const groups[] = {"224.0.0.1", "255.255.255.255", "127.255.255.255",
+                                         "ff0e::1"},
+                             *const hosts[] = {"0.0.0.0", "127.255.255.254", "240.0.0.1", "::1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (plan_for(groups[i]) != -1)
+            fail_msg("%s", groups[i]);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        if (plan_for(hosts[i]) != 0)
+            fail_msg("%s", hosts[i]);
+}
+
 static void without_tls_there_is_no_context(void **state)
 {
     struct client_config config = {0};
@@ -75,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_target_has_the_family_of_the_sources),
         cmocka_unit_test(a_link_local_target_needs_an_interface),
+        cmocka_unit_test(a_target_is_one_host),
         cmocka_unit_test(without_tls_there_is_no_context),
         cmocka_unit_test(certificate_authorities_that_cannot_be_read_are_refused),
     };
