@@ -24,7 +24,7 @@ struct client_sources {
                                   * HOST_LIMITS_UNKNOWN without --source */
     char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_source unusable;               /* why */
-    bool has_route;        /* to the target, from the first of --source; also if that is unusable */
+    enum sock_route route; /* to the target, from the first of --source, if that is usable */
     bool loopback_is_down; /* and the target is here */
     uint64_t n_tuples;     /* available; HOST_LIMITS_UNKNOWN */
     /* Towards the target or, of the ports of classes, the one with the fewest tuples to spare. */

@@ -53,9 +53,16 @@ enum sock_source {
 enum sock_source sock_test_source(const struct srcplan_address *source,
                                   const struct sock_address *target);
 
-/* Returns whether this host has a route to the target from the source, whose port does not matter;
- * also true if that is unknown.  Sends nothing. */
-bool sock_has_route(const struct sock_address *target, const struct srcplan_tuple *source);
+/* Whether this host has a route to a target. */
+enum sock_route {
+    SOCK_ROUTE_FOUND, /* also if that is unknown */
+    SOCK_ROUTE_NONE,  /* connections fail with REASON_ROUTE */
+    SOCK_ROUTE_DENIED /* with REASON_PERMISSION: its type is prohibit (ip-route(8)) */
+};
+
+/* From the source, whose port does not matter; the target is of one host.  Sends nothing. */
+enum sock_route sock_test_route(const struct sock_address *target,
+                                const struct srcplan_tuple *source);
 
 /* Gets the source address, with port 0, that the kernel would use for the target.  Sends nothing.
  */

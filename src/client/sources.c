@@ -164,13 +164,13 @@ static void count_usable_addresses(struct client_sources *s, const struct client
     }
 }
 
-static bool has_route(const struct client_config *c)
+static enum sock_route test_route(const struct client_config *c)
 {
     struct srcplan_tuple first = {.address.family = AF_UNSPEC};
 
     if (c->plan.n_addresses > 0)
         srcplan_at(&c->plan, 0, &first);
-    return sock_has_route(&c->target, &first);
+    return sock_test_route(&c->target, &first);
 }
 
 /* Adds the ports that the kernel would select from. */
@@ -316,7 +316,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     }
     plan_fallback(c, host);
     count_usable_addresses(s, c);
-    s->has_route = s->n_usable_addresses == 0 || has_route(c);
+    s->route = s->n_usable_addresses == 0 ? SOCK_ROUTE_FOUND : test_route(c);
     s->loopback_is_down = c->target_is_here && netdev_is_down("lo");
     s->n_tuples = tuples_available(c, host);
     count_taken(s, c, host);

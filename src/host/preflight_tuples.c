@@ -119,14 +119,25 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
 /* A route may be added while the run waits. */
 static void check_route(struct preflight *p, const struct preflight_client *ask)
 {
+    const char *from = ask->n_usable_addresses != UNKNOWN ? " with 'from SOURCE'" : "";
+    struct preflight_line *line;
+
+    if (!ask->loopback_is_down && !ask->lacks_route && !ask->route_is_denied)
+        return;
+    line = preflight_line_add(p, "route to the server", 0, 1);
     if (ask->loopback_is_down)
-        preflight_line_fix(preflight_line_add(p, "route to the server", 0, 1), PREFLIGHT_WARN,
+        preflight_line_fix(line, PREFLIGHT_WARN,
                            "this host drops packets to its own addresses: ip link set lo up");
     else if (ask->lacks_route)
-        preflight_line_fix(preflight_line_add(p, "route to the server", 0, 1), PREFLIGHT_WARN,
+        preflight_line_fix(line, PREFLIGHT_WARN,
                            "connections fail (no route) until this host has one: check 'ip route "
                            "get ADDRESS'%s",
-                           ask->n_usable_addresses != UNKNOWN ? " with 'from SOURCE'" : "");
+                           from);
+    else
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "connections fail (not permitted) while the route is of type prohibit: "
+                           "check 'ip route get ADDRESS'%s",
+                           from);
 }
 
 /* Tuples in TIME_WAIT towards this target. */

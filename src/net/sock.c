@@ -233,19 +233,34 @@ enum sock_source sock_test_source(const struct srcplan_address *source,
     return result;
 }
 
-bool sock_has_route(const struct sock_address *target, const struct srcplan_tuple *source)
+static enum sock_route route_of_errno(int error)
+{
+    switch (error) {
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case EINVAL:
+        return SOCK_ROUTE_NONE;
+    case EACCES:
+        return SOCK_ROUTE_DENIED;
+    default:
+        return SOCK_ROUTE_FOUND;
+    }
+}
+
+enum sock_route sock_test_route(const struct sock_address *target,
+                                const struct srcplan_tuple *source)
 {
     const struct srcplan_tuple any_port = {.address = source->address};
     const int fd = socket(target->ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool has = true;
+    enum sock_route route = SOCK_ROUTE_FOUND;
 
     if (fd < 0)
-        return true;
+        return SOCK_ROUTE_FOUND;
     if (bind_source(fd, &any_port, target) == 0 &&
         connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0)
-        has = errno != ENETUNREACH && errno != EHOSTUNREACH && errno != EINVAL;
+        route = route_of_errno(errno);
     close(fd);
-    return has;
+    return route;
 }
 
 /* For a fixed port, EADDRNOTAVAIL from bind(2) means that the address is not local. */

@@ -177,6 +177,10 @@ static void a_server_without_a_route_is_a_warning(void **state)
     preflight_client(&p, &host_of_10000, &ask);
     assert_string_equal(strstr(find(&p, "route to the server")->fix, "check"),
                         "check 'ip route get ADDRESS'");
+    ask.lacks_route = false;
+    ask.route_is_denied = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "route to the server", PREFLIGHT_WARN, "(not permitted) while the route");
     ask.loopback_is_down = true;
     preflight_client(&p, &host_of_10000, &ask);
     assert_only(&p, "route to the server", PREFLIGHT_WARN, "ip link set lo up");

@@ -17,7 +17,7 @@
 
 static int answer; /* of connect(2) */
 
-/* Called by sock_has_route(). */
+/* Called by sock_test_route(). */
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t length);
 int __real_connect(int fd, const struct sockaddr *to, socklen_t length);
 
@@ -86,13 +86,10 @@ static void a_route_is_missing_if_the_kernel_says_so(void **state)
 {
     static const struct {
         int error;
-        bool has;
-    } cases[] = {{0, true},
-                 {ENETUNREACH, false},
-                 {EHOSTUNREACH, false},
-                 {EINVAL, false}, /* type blackhole */
-                 {EADDRNOTAVAIL, true},
-                 {EACCES, true}};
+        enum sock_route route;
+    } cases[] = {{0, SOCK_ROUTE_FOUND},           {ENETUNREACH, SOCK_ROUTE_NONE},
+                 {EHOSTUNREACH, SOCK_ROUTE_NONE}, {EINVAL, SOCK_ROUTE_NONE}, /* type blackhole */
+                 {EACCES, SOCK_ROUTE_DENIED},     {EADDRNOTAVAIL, SOCK_ROUTE_FOUND}};
     const struct srcplan_tuple sources[] = {
         {.address.family = AF_UNSPEC, .port = 1},
         {.address = address_of(AF_INET, "127.0.0.5"), .port = 1}};
@@ -101,7 +98,7 @@ static void a_route_is_missing_if_the_kernel_says_so(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         answer = cases[i / 2].error;
-        if (sock_has_route(&target, &sources[i % 2]) != cases[i / 2].has)
+        if (sock_test_route(&target, &sources[i % 2]) != cases[i / 2].route)
             fail_msg("errno %d", cases[i / 2].error);
     }
     answer = 0;
