@@ -21,6 +21,7 @@ struct host_limits {
     uint64_t epoll_watches;        /* fs.epoll.max_user_watches, per user */
     /* threads */
     uint64_t threads_max, threads_running;        /* kernel.threads-max; of the whole host */
+    uint64_t pid_max;                             /* kernel.pid_max, of the whole host, too */
     uint64_t user_threads_max, user_threads;      /* RLIMIT_NPROC; unknown: it does not apply */
     uint64_t cgroup_threads_max, cgroup_threads;  /* tightest pids.max of our cgroups */
     char cgroup_threads_limit[CGROUP_PATH_BYTES]; /* path of that limit */

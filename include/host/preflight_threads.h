@@ -14,7 +14,8 @@ struct preflight_threads {
     uint32_t least_workers; /* that hold the connections */
 };
 
-/* Adds a line for each limit that there is. */
+/* Adds a line for each limit that there is; of kernel.threads-max and kernel.pid_max, which both
+ * limit the threads of the whole host, the second only if it is the lower one. */
 void preflight_threads_check(struct preflight *p, const struct host_limits *host,
                              const struct preflight_threads *ask);
 

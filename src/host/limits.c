@@ -167,11 +167,25 @@ void host_limits_of_user(struct host_limits *host, uint64_t user)
         host->user_threads++; /* this one */
 }
 
+/* PID_NS_INIT_INO in include/uapi/linux/nsfs.h */
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu
+
+/* Since Linux 6.14 each PID namespace has its own, but how many threads it has is unknown. */
+static uint64_t read_pid_max(void)
+{
+    struct stat about;
+
+    return stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == FIRST_PID_NAMESPACE
+               ? read_sysctl("kernel/pid_max", 0)
+               : HOST_LIMITS_UNKNOWN;
+}
+
 static void read_threads(struct host_limits *host)
 {
     const struct cgroup_pids pids = cgroup_pids_read("/proc");
 
     host->threads_max = read_sysctl("kernel/threads-max", 0);
+    host->pid_max = read_pid_max();
     /* "0.20 0.18 0.12 1/80 11206": 80 threads, proc_loadavg(5) */
     host->threads_running = proc_number_named("/proc/loadavg", "", "/");
     host->user_threads_max = host->user_threads = HOST_LIMITS_UNKNOWN;

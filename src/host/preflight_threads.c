@@ -20,8 +20,11 @@ static uint64_t threads_of(const struct preflight_threads *ask)
 static void check_host(struct preflight *p, const struct host_limits *host,
                        const struct preflight_threads *ask)
 {
-    preflight_line_add_sysctl(p, "kernel.threads-max", host->threads_max,
-                              known(host->threads_running) + threads_of(ask), PREFLIGHT_STOP);
+    const uint64_t needed = known(host->threads_running) + threads_of(ask);
+
+    preflight_line_add_sysctl(p, "kernel.threads-max", host->threads_max, needed, PREFLIGHT_STOP);
+    if (host->pid_max < host->threads_max)
+        preflight_line_add_sysctl(p, "kernel.pid_max", host->pid_max, needed, PREFLIGHT_STOP);
 }
 
 /* Returns what helps other than a higher limit. */
@@ -80,6 +83,7 @@ static uint64_t find_least(const struct host_limits *host, const char **name)
         uint64_t most, used;
     } limits[] = {
         {"kernel.threads-max", host->threads_max, known(host->threads_running)},
+        {"kernel.pid_max", host->pid_max, known(host->threads_running)},
         {"ulimit -u", host->user_threads_max, known(host->user_threads)},
         {"the cgroup's pids.max", host->cgroup_threads_max, known(host->cgroup_threads)},
     };

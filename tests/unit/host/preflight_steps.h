@@ -28,6 +28,7 @@ static const struct host_limits host_of_10000 = {
     .epoll_watches = 20128,
     .threads_max = 202,
     .threads_running = 200,
+    .pid_max = 4194304,
     .user_threads_max = 52,
     .user_threads = 50,
     .cgroup_threads_max = 22,

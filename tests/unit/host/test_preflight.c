@@ -69,6 +69,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(epoll_watches), 20127, "fs.epoll.max_user_watches", PREFLIGHT_STOP, "=20128"},
         {FACT(threads_max), 201, "kernel.threads-max", PREFLIGHT_STOP,
          "sysctl -w kernel.threads-max=202"},
+        {FACT(pid_max), 201, "kernel.pid_max", PREFLIGHT_STOP, "sysctl -w kernel.pid_max=202"},
         {FACT(user_threads_max), 51, "threads of this user", PREFLIGHT_STOP,
          "ulimit -u 52, or use fewer connections, which need fewer threads"},
         {FACT(cgroup_threads_max), 21, "cgroup pids.max", PREFLIGHT_STOP,
@@ -327,7 +328,10 @@ static void the_tightest_limit_on_threads_counts(void **state)
     assert_string_equal(preflight_threads_limit(&host), "ulimit -u");
     host.user_threads_max = host.cgroup_threads_max = HOST_LIMITS_UNKNOWN;
     assert_int_equal(preflight_threads_left(&host), 2);
-    host.threads_max = HOST_LIMITS_UNKNOWN;
+    host.pid_max = 201;
+    assert_int_equal(preflight_threads_left(&host), 1);
+    assert_string_equal(preflight_threads_limit(&host), "kernel.pid_max");
+    host.threads_max = host.pid_max = HOST_LIMITS_UNKNOWN;
     assert_true(preflight_threads_left(&host) == HOST_LIMITS_UNKNOWN);
     assert_null(preflight_threads_limit(&host));
 }
