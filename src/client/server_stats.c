@@ -80,7 +80,7 @@ static bool was_restarted(const struct server_stats *earlier, const struct serve
 struct server_stats server_stats_between(const struct server_stats *earlier,
                                          const struct server_stats *later)
 {
-    static const struct server_stats none = {.is_known = true};
+    static const struct server_stats none;
     const bool is_known = earlier->is_known && later->is_known;
     const bool restarted = is_known && was_restarted(earlier, later);
     const struct server_stats *from = restarted ? &none : earlier;
