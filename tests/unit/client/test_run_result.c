@@ -1,81 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * test_run_result: the result of a run under way, and that of one that has ended. */
-#include "client/run_result.h"
+ * test_run_result: the result of a run that has ended.
+ * Linked with --wrap=client_destinations_accept and
+ * --wrap=shutdown_was_requested. */
+#include "run_result_steps.h"
 
-#include "base/clock.h"
-#include "base/units.h"
-#include "workers_steps.h"
-
-#define S UNITS_NS_PER_S
-
-static const struct client_run_settings settings;
-static struct client_config config;
-static struct client_workers no_workers;
-static struct client_result result, now;
-static struct client_run_state r;
-
-/* 100 q/s for an hour. */
-static void run(uint64_t begin_ns, uint64_t warmup_ns)
-{
-    config = (struct client_config){.warmup_ns = warmup_ns, .timeout_ns = 5 * S};
-    schedule_constant(&config.schedule, 3600 * S, 100);
-    r.config = &config;
-    r.settings = &settings;
-    r.result = &result;
-    r.started = true;
-    r.begin_ns = begin_ns;
-    r.measure_ns = begin_ns + warmup_ns;
-    r.end_ns = begin_ns + 3600 * S;
-    client_steer_init(&r.steer, &config, &no_workers);
-    client_steer_begin(&r.steer, r.begin_ns, r.end_ns);
-}
-
-/* Listeners read to the end of their connections before. */
-static void an_interrupted_run_is_over_before_its_connections_are_closed(void **state)
-{
-    (void)state;
-    run(clock_now_ns() - 1000, 0);
-    client_run_snapshot(&r, &now);
-    assert_int_equal(now.state, CLIENT_RUN_RUNNING);
-    assert_true(now.scheduled_ns >= 1000);
-    assert_true(now.rate_now_qps == 100);
-    result.interrupted = true;
-    r.stopped_ns = r.begin_ns + 300;
-    client_run_snapshot(&r, &now);
-    assert_int_equal(now.state, CLIENT_RUN_DRAINING);
-    assert_int_equal(now.scheduled_ns, 300);
-    assert_int_equal(now.load_ns, 300);
-    assert_true(now.rate_now_qps == 0);
-}
-
-/* --- after the end --- */
-
-static int setup(void **state)
-{
-    int failed = start_workers();
-
-    (void)state;
-    result = (struct client_result){0};
-    r = (struct client_run_state){.workers = workers};
-    for (int m = CLIENT_N_QUERY_METRICS; m < CLIENT_N_METRICS; m++)
-        failed |= hist_init(&result.metrics[m]);
-    failed |= losses_init(&result.losses);
-    failed |= client_intervals_init(&r.intervals, &r.workers, NULL, result.metrics, result.batches,
-                                    clock_now_ns());
-    run(1000 * S, 60 * S);
-    return failed;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    client_intervals_free(&r.intervals);
-    for (int m = 0; m < CLIENT_N_METRICS; m++)
-        hist_free(&result.metrics[m]);
-    losses_free(&result.losses);
-    stop_workers();
-    return 0;
-}
+#include "base/shutdown.h"
+#include "client/destinations.h"
 
 static void the_load_includes_the_warm_up_and_the_measurement_does_not(void **state)
 {
@@ -83,6 +13,7 @@ static void the_load_includes_the_warm_up_and_the_measurement_does_not(void **st
     client_run_collect(&r);
     assert_int_equal(result.load_ns, 3600 * S);
     assert_int_equal(result.scheduled_ns, 3540 * S);
+    assert_true(result.requested_qps == 100);
     result.interrupted = true;
     r.stopped_ns = r.begin_ns + 70 * S;
     client_run_collect(&r);
@@ -95,6 +26,11 @@ static void the_load_includes_the_warm_up_and_the_measurement_does_not(void **st
     r.stopped_ns = r.begin_ns - S; /* while connections waited for --start-at */
     client_run_collect(&r);
     assert_int_equal(result.load_ns, 0);
+    assert_int_equal(result.scheduled_ns, 0);
+    result.interrupted = false;
+    r.end_ns = r.begin_ns + S; /* by request, during the warm-up */
+    client_run_collect(&r);
+    assert_int_equal(result.load_ns, S);
     assert_int_equal(result.scheduled_ns, 0);
 }
 
@@ -245,10 +181,66 @@ static void a_run_that_was_stopped_before_its_start_has_measured_nothing(void **
     assert_int_equal(result.load_ns, 0);
 }
 
+static void what_workers_had_not_handed_over_is_included(void **state)
+{
+    (void)state;
+    hist_record(&all[1].figures.metrics[CLIENT_RESPONSE], 10);
+    client_run_collect(&r);
+    assert_int_equal(result.metrics[CLIENT_RESPONSE].count, 1);
+}
+
+/* --- whether the server still accepts --- */
+
+static bool accepts, is_ending;
+
+bool __wrap_client_destinations_accept(const struct client_config *c);
+bool __wrap_shutdown_was_requested(void);
+
+bool __wrap_client_destinations_accept(const struct client_config *c)
+{
+    assert_ptr_equal(c, &config);
+    return accepts;
+}
+
+bool __wrap_shutdown_was_requested(void)
+{
+    return is_ending;
+}
+
+static void a_server_is_tried_if_it_ended_connections_and_none_is_left(void **state)
+{
+    static const struct {
+        uint64_t n_lost, n_live;
+        bool datagrams, interrupted, is_ending, tried;
+    } cases[] = {
+        {.n_lost = 1, .tried = true},
+        {.n_lost = 0},
+        {.n_lost = 1, .n_live = 1},
+        {.n_lost = 1, .datagrams = true},
+        {.n_lost = 1, .interrupted = true},
+        {.n_lost = 1, .is_ending = true}, /* the wait was cut short */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        accepts = i % 2 != 0;
+        is_ending = cases[i / 2].is_ending;
+        config.socket.datagrams = cases[i / 2].datagrams;
+        result.losses.idle.count = cases[i / 2].n_lost;
+        result.connections_live = cases[i / 2].n_live;
+        result.interrupted = cases[i / 2].interrupted;
+        result.server_was_tried = result.server_accepts = false;
+        client_run_try_server(&r);
+        if (result.server_was_tried != cases[i / 2].tried ||
+            (cases[i / 2].tried && result.server_accepts != accepts))
+            fail_msg("case %zu, accepts %d", i / 2, accepts);
+    }
+    result.losses.idle.count = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interrupted_run_is_over_before_its_connections_are_closed),
         cmocka_unit_test_setup_teardown(the_load_includes_the_warm_up_and_the_measurement_does_not,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(
@@ -271,6 +263,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_log_that_lacks_lines_has_failed, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_run_that_was_stopped_before_its_start_has_measured_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_workers_had_not_handed_over_is_included, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_server_is_tried_if_it_ended_connections_and_none_is_left,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
