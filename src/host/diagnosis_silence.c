@@ -19,7 +19,8 @@ static uint64_t sum(const struct unanswered *u)
     return u->silent + u->closed + u->reset + u->other_bytes;
 }
 
-/* Half-open ones that are still open have no outcome yet. */
+/* Half-open ones that are still open have no outcome yet; those that --reconnect has replaced have
+ * nothing but their outcome. */
 static uint64_t count_half_open(const struct diagnosis_input *in)
 {
     const uint64_t n = diagnosis_line_count(in, REASON_HALF_OPEN);
@@ -137,7 +138,7 @@ void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_in
 /* UDP sockets whose first query got no answer. */
 static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    struct diagnosis_line *line = diagnosis_line_add(d, "lost datagrams", in->half_open);
+    struct diagnosis_line *line = diagnosis_line_add(d, "lost datagrams", count_half_open(in));
 
     diagnosis_line_say(line->evidence, "the query that was to prove a socket got no answer");
     diagnosis_line_say(line->remedy,
@@ -197,7 +198,7 @@ static uint64_t count_never_accepted(const struct diagnosis_input *in)
 
 void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    const uint64_t n_half_open = in->half_open + count_never_accepted(in);
+    const uint64_t n_half_open = count_half_open(in) + count_never_accepted(in);
     const uint64_t n_closed = diagnosis_silence_closed(in);
     char n[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;

@@ -310,6 +310,19 @@ static void half_open_ones_point_to_the_accept_queue(void **state)
                "backlog");
 }
 
+/* With --reconnect a half-open connection is closed and replaced: none is left at the end. */
+static void half_open_ones_that_were_replaced_are_named(void **state)
+{
+    (void)state;
+    in.reconnects = true;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 24);
+    assert_one("the server's accept queue or connection limit", 24, "5 accept queue overflows",
+               "limit of connections");
+    in.over_udp = true;
+    diagnose(PHASE_RECEIVE, REASON_HALF_OPEN, 24);
+    assert_one("lost datagrams", 24, "no answer", "--prove yes");
+}
+
 static void over_udp_there_is_no_queue(void **state)
 {
     (void)state;
@@ -345,6 +358,7 @@ int main(void)
         TEST(a_silent_port_has_its_own_remedy),
         TEST(without_overflows_none_are_named),
         TEST(half_open_ones_point_to_the_accept_queue),
+        TEST(half_open_ones_that_were_replaced_are_named),
         TEST(over_udp_there_is_no_queue),
     };
 
