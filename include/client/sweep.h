@@ -54,6 +54,9 @@ void client_sweep_stop(struct client_sweep *s);
 /* Whether every search found an answer. */
 bool client_sweep_is_conclusive(const struct client_sweep *s);
 
+/* Whether connections were missing in a trial of any search. */
+bool client_sweep_lacked_connections(const struct client_sweep *s);
+
 /* Describes the current step, for the progress line.  Returns text (CLIENT_FIND_TEXT_BYTES). */
 const char *client_sweep_describe(const struct client_sweep *s, char *text);
 

@@ -3,6 +3,7 @@
 #include "client/diagnose.h"
 
 #include "client/ports.h"
+#include "client/sweep.h"
 #include "host/diagnosis_silence.h"
 
 /* Tuples that were in TIME_WAIT before the run and could not be reused. */
@@ -20,6 +21,15 @@ static bool target_serves(const struct client_plan *plan, const struct client_re
 {
     return r->connections_live > r->connections_deaf && ports->refusing_serve &&
            (!plan->config.socket.datagrams || tally_get(&r->tally.connections.proven) > 0);
+}
+
+/* A search ends with as many connections as its last trial had, whatever others lacked. */
+static bool connections_are_missing(const struct client_result *r, bool churns)
+{
+    if (churns)
+        return tally_connections_failed(&r->tally) > 0;
+    return r->connections_live < r->connections_wanted ||
+           (r->sweep != NULL && client_sweep_lacked_connections(r->sweep));
 }
 
 void client_diagnose(struct client_result *r, const struct client_plan *plan, bool threads_are_auto)
@@ -65,7 +75,6 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
     };
 
     if (in.deaf > 0 || diagnosis_silence_never_answered(&in) ||
-        (in.churns ? tally_connections_failed(&r->tally) > 0
-                   : r->connections_live < r->connections_wanted))
+        connections_are_missing(r, in.churns))
         diagnosis_make(&r->diagnosis, &in);
 }

@@ -116,6 +116,22 @@ bool client_sweep_is_conclusive(const struct client_sweep *s)
     return true;
 }
 
+static bool lacked_connections(const struct search *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->trials[i].judgment.reason == TRIAL_CONNECTIONS)
+            return true;
+    return false;
+}
+
+bool client_sweep_lacked_connections(const struct client_sweep *s)
+{
+    for (unsigned i = 0; i < s->n_begun; i++)
+        if (lacked_connections(&s->points[i].find->search))
+            return true;
+    return false;
+}
+
 const char *client_sweep_axis_name(const struct client_sweep *s)
 {
     static const char *const names[] = {NULL, "connections", "queries-per-conn", "size"};

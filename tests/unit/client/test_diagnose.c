@@ -2,6 +2,8 @@
  * test_diagnose: when connections count as missing, and what the diagnosis knows of the run. */
 #include "client/diagnose.h"
 
+#include "client/sweep.h"
+
 #include "judge_steps.h"
 
 #include <string.h>
@@ -420,10 +422,37 @@ static void a_server_that_some_classes_use_without_tls_is_not_said_to_lack_it(vo
     assert_non_null(strstr(line->remedy, "check that the port uses TLS"));
 }
 
+/* The last trial had all of its connections. */
+static void connections_that_a_trial_of_a_search_lacked_are_diagnosed(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    struct client_find *find = calloc(1, sizeof *find);
+    const struct client_sweep sweep = {.n = 1, .n_begun = 1, .points = {{.find = find}}};
+
+    assert_non_null(find);
+    r->sweep = &sweep;
+    m->plan.config.reconnect = true;
+    tally_add(&r->tally.connections.proven, N_CONNECTIONS);
+    tally_add(&r->tally.connections.ended[PHASE_RECEIVE][REASON_HALF_OPEN], 24);
+    find->search.n = 2;
+    find->search.trials[0].judgment.reason = TRIAL_GOAL;
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 0);
+    find->search.trials[0].judgment.reason = TRIAL_CONNECTIONS;
+    client_diagnose(r, &m->plan, true);
+    assert_int_equal(r->diagnosis.n_lines, 1);
+    assert_string_equal(r->diagnosis.lines[0].limit,
+                        "the server's accept queue or connection limit");
+    r->sweep = NULL;
+    free(find);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(missing_connections_are_diagnosed),
+        TEST(connections_that_a_trial_of_a_search_lacked_are_diagnosed),
         TEST(somebody_listens_if_connections_live_and_answer),
         TEST(the_ports_that_refused_are_named),
         TEST(tuples_that_earlier_runs_left_are_named),
