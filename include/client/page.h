@@ -19,6 +19,10 @@ struct client_page {
     char log[PATH_MAX];       /* the histogram log to write during the run; "": none */
 };
 
+/* The tcpreport beside the program self, a path: with the same prefix in its name, such as
+ * tcpscaler-tcpreport beside tcpscaler-tcpclient.  A program of another name has the plain one. */
+void client_page_find_tcpreport(char path[PATH_MAX], const char *self);
+
 /* Finds the programs, so that a page that cannot be drawn is refused before the run, and creates
  * the directory.  page, which is borrowed, hlog and connections: files of --report, --hlog and
  * --connections-out, the last two NULL without the option; refused if they cannot be read again:

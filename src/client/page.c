@@ -26,18 +26,28 @@ enum { N_INPUTS = 3, MOST_ARGUMENTS = 8 };
 
 /* --- programs --- */
 
+void client_page_find_tcpreport(char path[PATH_MAX], const char *self)
+{
+    static const char plain[] = "tcpclient";
+    const size_t n = strlen(self), n_plain = sizeof plain - 1;
+    const char *end = strrchr(self, '/');
+    size_t before = end != NULL ? (size_t)(end - self) + 1 : 0;
+
+    if (n >= before + n_plain && strcmp(self + n - n_plain, plain) == 0)
+        before = n - n_plain;
+    snprintf(path, PATH_MAX, "%.*stcpreport", (int)before, self);
+}
+
 /* Returns 0, or -1 after one line on stderr. */
 static int find_tcpreport(char path[PATH_MAX])
 {
     char self[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    const char *end;
 
     if (n < 0)
         return log_error("--report: cannot find this program: %s", strerror(errno));
     self[n] = '\0';
-    end = strrchr(self, '/');
-    snprintf(path, PATH_MAX, "%.*s/tcpreport", end != NULL ? (int)(end - self) : 0, self);
+    client_page_find_tcpreport(path, self);
     if (access(path, X_OK) != 0)
         return log_error("--report: requires '%s': %s", path, strerror(errno));
     return 0;
@@ -199,7 +209,7 @@ static int run_tcpreport(const struct client_page *p, int fd, bool was_requested
 {
     static const char *const names[N_INPUTS] = {RESULT, LOG, CONNECTIONS};
     char paths[N_INPUTS][PATH_MAX];
-    char *arguments[MOST_ARGUMENTS] = {(char *)"tcpreport", (char *)"html", (char *)"--output",
+    char *arguments[MOST_ARGUMENTS] = {(char *)p->tcpreport, (char *)"html", (char *)"--output",
                                        (char *)"-"};
     int n = 4, status = 0, error;
     pid_t pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_page: which request to stop ends the tcpreport that draws the page. */
+ * test_page: which tcpreport draws the page, and which request to stop ends it. */
 #include "client/page.h"
 
 #include "base/shutdown.h"
@@ -59,9 +59,28 @@ static void the_request_that_ended_the_run_leaves_tcpreport_alone(void **state)
     assert_int_equal(write_page(*state, "sleep 0.1", true), 0);
 }
 
+static void tcpreport_has_the_prefix_of_this_program(void **state)
+{
+    static const char *const names[][2] = {
+        {"/usr/bin/tcpclient", "/usr/bin/tcpreport"},
+        {"/usr/bin/tcpscaler-tcpclient", "/usr/bin/tcpscaler-tcpreport"},
+        {"/opt/tcpclient/client", "/opt/tcpclient/tcpreport"},
+        {"/opt/bin/tcpclient (deleted)", "/opt/bin/tcpreport"},
+        {"/client", "/tcpreport"},
+    };
+    char path[PATH_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        client_page_find_tcpreport(path, names[i][0]);
+        assert_string_equal(path, names[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tcpreport_has_the_prefix_of_this_program),
         TEST(a_request_after_the_run_ends_tcpreport),
         TEST(the_request_that_ended_the_run_leaves_tcpreport_alone),
     };
