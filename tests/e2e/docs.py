@@ -63,6 +63,14 @@ def test_man_page_of_tcpreport_has_a_section_for_every_command():
                 "commands of --help")
 
 
+def test_man_page_lists_every_variable_of_the_environment():
+    page = read_source("docs", "tcpclient.1").split(".SH ENVIRONMENT\n")[1].split("\n.SH ")[0]
+    sources = [path for path in files_below(f"{SOURCE_DIR}/src") if path.endswith(".c")]
+    read = {name for path in sources for name in re.findall(r'\bgetenv\("(\w+)"\)', read_source("src", path))}
+    check("TMPDIR" in read, f"the control: {read}")
+    check_equal(read - set(re.findall(r"^\.B (\w+)$", page, re.M)), set(), "variables that the page leaves out")
+
+
 def keys_of(part):
     """All property names of a JSON schema."""
     if isinstance(part, list):
