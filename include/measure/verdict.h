@@ -9,7 +9,7 @@
  * delayed by a loss to reach it.
  *
  * A stall of the server makes answers late but adds nothing to these parts: it is never mistaken
- * for noise. */
+ * for noise.  The send lag of pushed messages is the server's: there it counts as noise, too. */
 #ifndef TCPSCALER_MEASURE_VERDICT_H
 #define TCPSCALER_MEASURE_VERDICT_H
 

@@ -44,7 +44,12 @@ static void explain_holding(FILE *out, const struct verdict_input *in)
 {
     for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
         if (!verdict_holds(in, i)) {
-            fputs("  holds: whether the percentile reflects the server, not this host\n", out);
+            fputs(in->of_messages
+                      ? "  holds: whether send lag and this host's delays hardly affect the "
+                        "percentile\n"
+                      : "  holds: whether the percentile reflects the server, not this "
+                        "host\n",
+                  out);
             return;
         }
 }

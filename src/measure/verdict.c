@@ -175,7 +175,9 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
                      from_percentile(subject, in, i, "are", "is"));
     else
         n_written =
-            snprintf(text, n_bytes, "this host's own delay is %s at %s (limit %s)",
+            snprintf(text, n_bytes, "%s %s at %s (limit %s)",
+                     in->of_messages ? "the server's send lag and this host's delay add up to"
+                                     : "this host's own delay is",
                      units_format_duration(own, in->percentiles[i].own_ns),
                      verdict_percentile_name(i), units_format_duration(limit, limit_ns(in, i)));
     if (in->has_steal && in->steal_percent >= 0.1 && n_written > 0 && (size_t)n_written < n_bytes)
@@ -289,9 +291,11 @@ const char *verdict_headline(char *text, const struct verdict_input *in)
                  from_percentile(subject, in, n, "may include", "may include"),
                  is_valid ? "" : ")");
     else
-        snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s this host's own delays of %s%s",
+        snprintf(text, VERDICT_TEXT_BYTES, "%s to %s; %s %s of %s%s",
                  is_valid ? "VALID" : "SUSPECT (holds", verdict_percentile_name(n - 1),
                  from_percentile(subject, in, n, "include", "includes"),
+                 in->of_messages ? "the server's send lag and this host's delays"
+                                 : "this host's own delays",
                  units_format_duration(own, in->percentiles[n].own_ns), is_valid ? "" : ")");
     return text;
 }

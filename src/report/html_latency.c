@@ -183,10 +183,12 @@ static void print_queries(struct html_report *r, const struct metric_table *t, b
             "net: actual send to arrival in the kernel. A dash: fewer than 10 values lie above, or "
             "unknown.",
             end, end);
-    fputs(t->holds != NULL
-              ? " holds: the percentile reflects the server, not the client's host.</p>\n"
-              : "</p>\n",
-          r->out);
+    if (t->holds != NULL && of_listener)
+        fputs(" holds: send lag and the delays of the client's host hardly affect the percentile.",
+              r->out);
+    else if (t->holds != NULL)
+        fputs(" holds: the percentile reflects the server, not the client's host.", r->out);
+    fputs("</p>\n", r->out);
 }
 
 void html_latency(struct html_report *r)

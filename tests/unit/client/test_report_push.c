@@ -30,12 +30,15 @@ static void listener_reports_messages(void **state)
     assert_has(text, "\"push\": null,");
     free(text);
     make_listener(m);
+    m->result.verdict.of_messages = true;
     text = text_of(report_text, m);
     assert_has(text, "tcpclient 9.9: listen to 192.0.2.1:53, 100 connections, 10.0 s");
     assert_has(text, "50,000 received (5000.0/s), 111 before and 222 after the measurement");
     assert_has(text, "3 lost, 4 duplicate, 5 damaged; 7 connections not read to the end");
     assert_has(text, "all timed with the CLOCK_REALTIME of two hosts: the times below are off");
     assert_has(text, "6 arrived before they were due, by up to 250 us");
+    assert_has(text, "\n  holds: whether send lag and this host's delays hardly affect the "
+                     "percentile\n");
     assert_has(text, "\nResponse time histogram (upper bound, messages)\n");
     free(text);
     text = text_of(report_json, m);

@@ -105,6 +105,27 @@ static void message_is_neither_a_query_nor_a_connection(void **state)
     assert_non_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), "up to 900 messages"));
 }
 
+/* A server that sends late is not a delay of the listener's host. */
+static void late_messages_are_not_blamed_on_the_listener_alone(void **state)
+{
+    struct verdict_input in = {.has_latency = true, .n_latencies = 100000, .required = 4};
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    for (unsigned i = 0; i < VERDICT_N_PERCENTILES; i++)
+        in.percentiles[i] = (struct verdict_percentile){3000000000u, i < 2 ? 0 : 2000000000u};
+    assert_string_equal(verdict_headline(text, &in),
+                        "SUSPECT (holds to p90; p95 and above include this host's own delays of "
+                        "2.00 s)");
+    in.of_messages = true;
+    assert_string_equal(verdict_explain(text, &in, VERDICT_HOST_NOISE),
+                        "host-noise: the server's send lag and this host's delay add up to 2.00 s "
+                        "at p95 (limit 300 ms): see docs/noise.md");
+    assert_string_equal(verdict_headline(text, &in),
+                        "SUSPECT (holds to p90; p95 and above include the server's send lag and "
+                        "this host's delays of 2.00 s)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +133,7 @@ int main(void)
         cmocka_unit_test(share_below_the_limit_is_not_printed_as_the_limit),
         cmocka_unit_test(explanation_has_its_figure_first),
         cmocka_unit_test(message_is_neither_a_query_nor_a_connection),
+        cmocka_unit_test(late_messages_are_not_blamed_on_the_listener_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
