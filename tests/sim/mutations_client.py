@@ -290,8 +290,8 @@ MUTATIONS = {
     ),
     "own_output_of_tls_lost": (
         "src/client/worker/tls.c",
-        "    return n_bytes > 0 && !c->record_lost ? transmit(c, n_bytes) : 0;",
-        "    return (void)c, (void)n_bytes, 0;",
+        "    return client_io_backlog_bytes(c) < MOST_BACKLOG_BYTES ? transmit(c, n_bytes) : EPROTO;",
+        "    return 0;",
     ),
     "records_sent_again": (
         "src/client/worker/tls.c",

@@ -27,6 +27,9 @@ int client_io_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 /* Writes bytes and keeps those that the socket does not accept.  Returns 0 or an errno. */
 int client_io_transmit(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
+/* Returns the size of c->backlog: of the kept bytes, and of those written since it was empty. */
+size_t client_io_backlog_bytes(const struct client_conn *c);
+
 /* Writes the kept bytes; c->backlog is NULL once all are written.  Returns 0 or an errno. */
 int client_io_send_kept(struct client_conn *c);
 

@@ -49,7 +49,7 @@ enum tls_status client_tls_decrypt(struct client_conn *c, const uint8_t *data, s
                                    uint8_t *plain, size_t *n_plain);
 
 /* Sends output of TLS itself, such as key updates and alerts, but nothing behind a lost record.
- * Returns 0 or an errno. */
+ * Returns 0 or an errno; EPROTO: the peer requests such output, and reads none of it. */
 int client_tls_send_own(struct client_conn *c);
 
 /* Encrypts and sends bytes, and keeps those that the socket does not accept.  Returns 0 or an

@@ -179,6 +179,11 @@ static size_t header_part(const struct client_backlog *b, size_t n)
     return n < left ? n : left;
 }
 
+size_t client_io_backlog_bytes(const struct client_conn *c)
+{
+    return c->backlog != NULL ? c->backlog->n_bytes : 0;
+}
+
 int client_io_send_kept(struct client_conn *c)
 {
     struct client_backlog *b = c->backlog;

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+/* Limit on a backlog to which TLS itself adds.  Queries alone make it about 128 KiB; a peer that
+ * requests replies, such as key updates (RFC 8446, 4.6.3), and reads none of them could make it
+ * grow without limit. */
+enum { MOST_BACKLOG_BYTES = 1 << 18 };
+
 /* Classes with the same port share the worker of the first one. */
 static void init_workers(struct client_tls *tls, const struct client_config *config)
 {
@@ -145,7 +150,9 @@ int client_tls_send_own(struct client_conn *c)
     const size_t n_bytes = w->n_out;
 
     w->n_out = 0;
-    return n_bytes > 0 && !c->record_lost ? transmit(c, n_bytes) : 0;
+    if (n_bytes == 0 || c->record_lost)
+        return 0;
+    return client_io_backlog_bytes(c) < MOST_BACKLOG_BYTES ? transmit(c, n_bytes) : EPROTO;
 }
 
 int client_tls_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
