@@ -24,6 +24,10 @@ enum { MAX_READS_PER_WAKEUP = 8 };
  * reading from one connection can make another one send. */
 enum { BROKEN_BYTES = 4096 };
 
+/* Limit on receive calls for them.  64 MiB are more than a socket usually holds; one that only
+ * lacked memory to send may receive without end. */
+enum { MOST_BROKEN_READS = 1 << 14 };
+
 static void on_connected(evutil_socket_t fd, short what, void *arg);
 static void on_handshake(evutil_socket_t fd, short what, void *arg);
 static void on_ready(evutil_socket_t fd, short what, void *arg);
@@ -292,8 +296,9 @@ static void receive_rest(struct client_conn *c, int fd)
     uint8_t received[BROKEN_BYTES], plain[BROKEN_BYTES + TLS_RECORD_BYTES];
     ssize_t n;
 
-    while (c->state != CLIENT_CONN_ENDED &&
-           (n = receive_into(t, fd, received, sizeof received)) > 0)
+    for (int i = 0; i < MOST_BROKEN_READS && c->state != CLIENT_CONN_ENDED &&
+                    (n = receive_into(t, fd, received, sizeof received)) > 0;
+         i++)
         process_received(c, received, (size_t)n, plain, clock_now_ns());
     t->arrived_ns = outer_ns;
 }

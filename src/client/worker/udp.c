@@ -16,6 +16,10 @@ enum { MAX_RECEIVES_PER_WAKEUP = 8 };
 /* The last datagrams of a broken connection get their own buffer: the worker's may be in use. */
 enum { REST_BYTES = 4096 };
 
+/* Limit on receive calls for them: more than a receive buffer of the usual size holds.  The peer
+ * may send more all the time. */
+enum { MOST_REST = 1 << 14 };
+
 /* Limit on errors in a row before a datagram is received. */
 enum { MOST_ERRORS = 8 };
 
@@ -142,8 +146,10 @@ void client_udp_receive_rest(struct client_conn *c, int fd)
     uint8_t message[DATAGRAMS_LENGTH_BYTES + REST_BYTES];
     ssize_t n;
 
-    while (c->state != CLIENT_CONN_ENDED &&
-           (n = receive_behind_errors(t, fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES)) >= 0) {
+    for (int i = 0;
+         i < MOST_REST && c->state != CLIENT_CONN_ENDED &&
+         (n = receive_behind_errors(t, fd, message + DATAGRAMS_LENGTH_BYTES, REST_BYTES)) >= 0;
+         i++) {
         const size_t n_bytes = n < REST_BYTES ? (size_t)n : REST_BYTES;
 
         datagrams_put_length(message, n_bytes);

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { TURNS = 20, MANY = 30 };
+enum { TURNS = 20, MANY = 30, ENDLESS = 1 << 16 };
 
 #define S 1000000000ull
 
@@ -205,6 +205,17 @@ static void the_rest_of_a_broken_connection_has_its_timestamp(void **state)
     assert_int_equal(transport.arrived_ns, 1);
 }
 
+/* Its socket lacks memory to send. */
+static void a_broken_connection_that_never_stops_receiving_ends(void **state)
+{
+    (void)state;
+    n_full_reads = ENDLESS;
+    client_events_broken(transport.conns, ENOBUFS);
+    assert_int_equal(transport.conns->state, CLIENT_CONN_ENDED);
+    assert_in_range(n_full_reads, 1, ENDLESS);
+    n_full_reads = 0;
+}
+
 static uint64_t n_ended(enum outcome_phase phase, enum outcome_reason reason)
 {
     return tally_get(&figures.tally.connections.ended[phase][reason]);
@@ -255,6 +266,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_end_behind_the_last_bytes_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(more_than_one_callback_reads_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(the_rest_of_a_broken_connection_has_its_timestamp, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_broken_connection_that_never_stops_receiving_ends, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(a_lost_event_has_the_reason_of_epoll, setup, teardown),

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { MOST_PASSED = 64 };
+enum { MOST_PASSED = 64, ENDLESS = 1 << 16 };
 
 #define S 1000000000ull
 
@@ -30,6 +30,7 @@ static struct client_transport transport;
 static int ends[2]; /* the connection's, its peer's */
 static uint8_t passed[MOST_PASSED][8];
 static unsigned n_passed, closes_after;
+static unsigned n_refills;  /* datagrams that the peer sends as soon as one was read */
 static uint64_t arrived_ns; /* of the datagram passed last */
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
@@ -43,6 +44,11 @@ static void on_data(void *owner, struct client_conn *c, const uint8_t *data, siz
                     uint64_t received_ns)
 {
     (void)owner;
+    if (n_refills > 0) {
+        n_refills--;
+        assert_int_equal(send(ends[1], "", 1, 0), 1);
+        return;
+    }
     assert_true(received_ns > 0);
     assert_in_range(n_bytes, 2, sizeof *passed);
     assert_in_range(n_passed, 0, MOST_PASSED - 1);
@@ -62,7 +68,7 @@ static struct client_conn *conn(void)
 static int setup(void **state)
 {
     (void)state;
-    n_passed = closes_after = 0;
+    n_passed = closes_after = n_refills = 0;
     figures = (struct client_figures){0};
     config = (struct client_config){.socket.datagrams = true, .connect_timeout_ns = 1000000000};
     transport = (struct client_transport){.config = &config,
@@ -229,6 +235,15 @@ static void a_broken_connection_passes_what_it_has(void **state)
     assert_int_equal(transport.arrived_ns, 1);
 }
 
+static void a_broken_connection_that_never_stops_receiving_is_left(void **state)
+{
+    (void)state;
+    send_numbered(1);
+    n_refills = ENDLESS;
+    client_udp_receive_rest(conn(), ends[0]);
+    assert_in_range(n_refills, 1, ENDLESS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* Sets ends[] to UDP sockets of this host that are connected to each other. */
@@ -293,6 +308,7 @@ int main(void)
         TEST(an_empty_datagram_is_no_end),
         TEST(what_follows_a_close_is_not_passed),
         TEST(a_broken_connection_passes_what_it_has),
+        TEST(a_broken_connection_that_never_stops_receiving_is_left),
         TEST(answers_behind_an_error_are_passed),
         TEST(what_is_left_of_a_broken_connection_is_timestamped),
     };
