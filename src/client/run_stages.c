@@ -195,15 +195,13 @@ static void look_at_first_window(struct client_run_state *r)
     }
 }
 
-/* Whether the connections that the run begins with are all that it opens, except for replacements.
- */
-static bool opens_all_at_begin(const struct client_run_state *r)
+/* Whether the load waits for connections that are opened one window after the other, and no
+ * schedule opens others later.  A request for others (--control, --find) makes up for those left
+ * out. */
+static bool awaits_windows(const struct client_config *config)
 {
-    const struct client_config *config = r->config;
-
-    return config->n_at_begin == config->n_connections && config->population.n == 0 &&
-           !config->on_demand && config->connect_arrival == CLIENT_CONNECT_WINDOW &&
-           r->settings->control == NULL;
+    return config->population.n == 0 && !config->on_demand &&
+           config->connect_arrival == CLIENT_CONNECT_WINDOW;
 }
 
 /* A server that is full often keeps further connections half-open, each until it times out. */
@@ -227,7 +225,7 @@ void client_run_look_at_opening(struct client_run_state *r, uint64_t now_ns)
         return;
     if (!r->opens_all)
         look_at_first_window(r);
-    else if (opens_all_at_begin(r) && r->result->n_futile == 0)
+    else if (awaits_windows(r->config) && r->result->n_futile == 0)
         look_at_last_windows(r, now_ns);
 }
 

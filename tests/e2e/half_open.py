@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Established on the client, unknown to the server: a full accept queue behind a slow wire."""
 
+from control_api import *
 from faults import *
 from namespace import *
 from ranks import *
@@ -67,6 +68,22 @@ def test_opening_ends_where_a_server_answers_no_more_connections():
           f"what ended the opening, in\n{r.err}")
     check_equal(r.json["diagnosis"][0]["limit"], "the server's accept queue or connection limit", "diagnosis")
     check_code(r, 3)
+
+
+def test_a_request_for_more_goes_on_opening_where_it_had_ended():
+    server, control = FaultServer("--accept-only", IN_QUEUE), control_path()
+    client = Client("-p", server.port, "-c", 200, "--connect-window", 2, "--connect-timeout", "100ms", "--timeout", "200ms", "--threads", 1,
+                    "-r", 20, "-t", "1h", "--control", control, "127.0.0.1")
+    wait_for(lambda: "opening no more connections" in client.stderr() and stats(control)["state"] == "running", "the load")
+    n = stats(control)["connections"]["attempted"]
+    check(n < 100, f"{n} attempted, of which {IN_QUEUE} were accepted")
+    check_equal(ask(control, "/connections/start?n=1")["wanted"], 201, "wanted")
+    wait_for(lambda: stats(control)["connections"]["attempted"] > n + 2, "more than what was requested")
+    ask(control, "/stop")
+    r = client.wait()
+    server.stop()
+    check_conservation(r)
+    check_equal(r.json["connections"]["outcomes"]["run/finished"], IN_QUEUE, "finished")
 
 
 def listen_overflows(pid):

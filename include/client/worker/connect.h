@@ -80,6 +80,9 @@ void client_connect_beyond_first_window(struct client_connect *cc);
  */
 void client_connect_no_more(struct client_connect *cc);
 
+/* Ends client_connect_no_more(), before client_connect_more(). */
+void client_connect_again(struct client_connect *cc);
+
 /* The connection of a slot that is no longer in the pool has ended: if it is the next slot, and
  * wanted again, an event opens it. */
 void client_connect_freed(struct client_connect *cc);

@@ -374,6 +374,11 @@ void client_connect_no_more(struct client_connect *cc)
     want_more(cc); /* nothing may be in the window */
 }
 
+void client_connect_again(struct client_connect *cc)
+{
+    cc->no_more = false;
+}
+
 void client_connect_freed(struct client_connect *cc)
 {
     if (has_more(cc))

@@ -220,6 +220,8 @@ void client_turnover_request(struct client_turnover *to, uint32_t n)
     const double per_s = to->transport->config->connect_rate_per_s;
     const bool was_stepping = client_pool_is_stepping(to->pool);
 
+    if (n != to->pool->n_wanted)
+        client_connect_again(to->connect);
     if (to->pool->closes_newest && n < to->pool->n_wanted)
         client_pool_prefer(to->pool, client_transport_is_usable, to->transport);
     tally_add(&to->transport->figures->n_requested, client_pool_request(to->pool, n));
