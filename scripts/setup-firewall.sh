@@ -140,6 +140,9 @@ want_notrack() {
         show "notrack rule" "no conntrack" none ok "this kernel does not track connections"
     elif [ -z "$notrack" ]; then
         show "notrack rule" - none ok "$(why_tracked)"
+    elif [ "$mode" = check ] && [ "$(id -u)" != 0 ]; then
+        show "notrack rule" - "port $port" unknown "only root can see the firewall"
+        differing=$((differing + 1))
     else
         ! rule=$(stateful_rule) ||
             note "--notrack: the firewall needs connection state ($rule): it drops packets of port $port unless another rule accepts them"

@@ -63,7 +63,7 @@ cannot_print() {
 
 # --- modes ---
 
-# show NAME IS WANTED ok|differs REASON
+# show NAME IS WANTED ok|differs|unknown REASON
 show() {
     [ "$mode" = check ] || return 0
     printf '%-36s %-22s %-22s %-8s %s\n' "$@" 2>/dev/null || cannot_print

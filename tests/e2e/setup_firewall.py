@@ -125,6 +125,18 @@ def test_rules_that_need_connection_state_are_detected():
                 check_equal("firewall needs connection state" in r.stdout, found, f"{command}: {r.stdout}")
 
 
+def test_rule_that_this_user_cannot_see_is_neither_there_nor_missing():
+    need_program("unshare", "nft", "ss")
+    with Namespace() as namespace:
+        options = ("--notrack", "--connections", "1000", "--state", temp_path("state"))
+        script(namespace, SERVER, "--apply", *options)
+        seen = [run_command([*namespace.prefix, *user, SERVER, "--check", *options]) for user in ((), ("unshare", "--user"))]
+        if seen[1].returncode == 1 and not seen[1].stdout:
+            skip(seen[1].stderr)
+    rules = [re.search("^notrack rule.*$", r.stdout, re.M)[0].split("port 4242")[-1].split()[0] for r in seen]
+    check_equal((rules, [r.returncode for r in seen]), (["ok", "unknown"], [0, 1]), seen[1].stdout + seen[1].stderr)
+
+
 def test_notrack_refuses_the_port_of_ssh():
     with Namespace() as namespace:
         before = everything(namespace)
