@@ -55,8 +55,8 @@ only_noise() {
     [ -n "$reasons" ] && ! echo "$reasons" | grep -qvE '^"(host-noise|generator-limited|non-stationary|memory-pressure)"$'
 }
 
-# GNUTERM may name a terminal that this gnuplot lacks: it would skip commands
-[ ! -s "$out/rows.csv" ] || GNUTERM=unknown gnuplot -d -e "rows='$out/rows.csv'; picture='$out/rtt.png'" "$here/plot-rtt.gp"
+# GNUTERM may name a terminal that this gnuplot lacks: it would skip commands; $TMPDIR may have an apostrophe
+[ ! -s "$out/rows.csv" ] || (CDPATH='' cd "$out" && GNUTERM=unknown gnuplot -d -e "rows='rows.csv'; picture='rtt.png'" "$here/plot-rtt.gp")
 echo
 if [ "$status" = 3 ] && only_noise; then
     echo "SUSPECT: this machine was busy: the counts are exact, but the times include its delays: they are upper bounds."

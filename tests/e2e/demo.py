@@ -20,20 +20,24 @@ exit "$CODE"
     "gnuplot": """#!/bin/sh
 for script; do :; done
 [ -e "$script" ] || { echo "no $script" >&2; exit 1; }
+eval "$3" && [ -s "$rows" ] || { echo "no rows: $3" >&2; exit 1; }
 [ "${GNUTERM-unknown}" = unknown ] || { echo 'no such terminal' >&2; exit 1; }
 """,
 }
 
 
 def demo(code, *reasons, number="", terminal="unknown"):
-    """Its exit code and output, as installed: next to no source tree; run through a link; the shell of the user has CDPATH.
+    """Its exit code and output, as installed: next to no source tree; run through a link; the shell of the user has CDPATH,
+    and the directory of temporary files a name that takes quotes.
     number: of a signal that it gets. terminal: $GNUTERM."""
     directory = temp_directory()
+    files = os.path.join(directory, "one's own (1)")
+    os.mkdir(files)
     for name, text in FAKES.items():
         write_program(os.path.join(directory, name), text)
     for name in ("demo.sh", "plot-rtt.gp"):
         shutil.copy(os.path.join(SOURCE_DIR, "scripts", name), directory)
-    environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": directory, "CODE": str(code),
+    environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "TMPDIR": files, "CODE": str(code),
                    "CDPATH": os.path.dirname(directory), "GNUTERM": terminal, "SIGNAL": str(number), "REASONS": ", ".join(f'"{reason}"' for reason in reasons)}
     link = temp_path("demo")
     os.symlink(os.path.join(directory, "demo.sh"), link)
