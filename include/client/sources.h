@@ -24,7 +24,10 @@ struct client_sources {
                                   * HOST_LIMITS_UNKNOWN without --source */
     char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_source unusable;               /* why */
-    enum sock_route route; /* to the target, from the first of --source, if that is usable */
+    uint64_t n_routed_addresses; /* of --source, before the first usable one without a route */
+    char routeless_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
+    enum sock_route route; /* to the target from that one or, without --source, from the address
+                            * that the kernel selects; found if all have one */
     bool loopback_is_down; /* and the target is here */
     uint64_t n_tuples;     /* available; HOST_LIMITS_UNKNOWN */
     /* Towards the target or, of the ports of classes, the one with the fewest tuples to spare. */

@@ -19,9 +19,11 @@ struct preflight_client {
     const char *unusable_address; /* that one, if there is one */
     bool unusable_is_loopback;    /* and the target is not here; ... */
     bool unusable_is_of_none; /* the wildcard, multicast or broadcast; otherwise it is foreign */
-    bool lacks_route;         /* to the server; ... */
-    bool route_is_denied;     /* by its type, prohibit */
-    bool loopback_is_down;    /* and the server is here */
+    bool lacks_route;         /* to the server, or ... */
+    bool route_is_denied;     /* its type is prohibit: ... */
+    const char *routeless_address; /* from this one of --source ... */
+    uint64_t n_routed_addresses;   /* after this number of others */
+    bool loopback_is_down;         /* and the server is here */
     bool explicit_ports;
     uint32_t n_excluded_ports; /* of each address that --source would add, if the kernel chooses */
     uint16_t lowest_port;      /* explicit ports only */

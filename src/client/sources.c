@@ -164,13 +164,27 @@ static void count_usable_addresses(struct client_sources *s, const struct client
     }
 }
 
-static enum sock_route test_route(const struct client_config *c)
+/* Beyond MOST_ADDRESSES_TESTED they are taken for ones with a route. */
+static void test_routes(struct client_sources *s, const struct client_config *c)
 {
-    struct srcplan_tuple first = {.address.family = AF_UNSPEC};
+    const struct srcplan *p = &c->plan;
+    struct srcplan_tuple from = {.address.family = AF_UNSPEC};
 
-    if (c->plan.n_addresses > 0)
-        srcplan_at(&c->plan, 0, &first);
-    return sock_test_route(&c->target, &first);
+    s->routeless_address[0] = '\0';
+    s->n_routed_addresses = 0;
+    s->route = p->n_addresses == 0 ? sock_test_route(&c->target, &from) : SOCK_ROUTE_FOUND;
+    for (uint64_t i = 0; i < p->n_addresses && i < MOST_ADDRESSES_TESTED; i++) {
+        if (i == s->n_usable_addresses)
+            return;
+        srcplan_at(p, i * p->n_ports, &from);
+        s->route = sock_test_route(&c->target, &from);
+        if (s->route != SOCK_ROUTE_FOUND) {
+            inet_ntop(from.address.family, from.address.bytes, s->routeless_address,
+                      sizeof s->routeless_address);
+            return;
+        }
+        s->n_routed_addresses++;
+    }
 }
 
 /* Adds the ports that the kernel would select from. */
@@ -316,7 +330,7 @@ int client_sources_fit_target(struct client_sources *s, struct client_config *c,
     }
     plan_fallback(c, host);
     count_usable_addresses(s, c);
-    s->route = s->n_usable_addresses == 0 ? SOCK_ROUTE_FOUND : test_route(c);
+    test_routes(s, c);
     s->loopback_is_down = c->target_is_here && netdev_is_down("lo");
     s->n_tuples = tuples_available(c, host);
     count_taken(s, c, host);

@@ -88,17 +88,23 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
 }
 
 /* Tuples are used address by address (workload/srcplan.h). */
-static void check_addresses(struct preflight *p, const struct preflight_client *ask)
+static uint64_t addresses_used(const struct preflight_client *ask)
 {
     const uint64_t per_address =
         ask->n_tuples > ask->n_addresses ? ask->n_tuples / ask->n_addresses : 1;
     const uint64_t used = (ask->n_connections - 1) / per_address + 1;
+
+    return used < ask->n_addresses ? used : ask->n_addresses;
+}
+
+static void check_addresses(struct preflight *p, const struct preflight_client *ask)
+{
     struct preflight_line *line;
 
     if (ask->n_usable_addresses == UNKNOWN)
         return;
     line = preflight_line_add_short(p, "source addresses of this host", ask->n_usable_addresses,
-                                    used < ask->n_addresses ? used : ask->n_addresses);
+                                    addresses_used(ask));
     if (line != NULL && ask->unusable_is_loopback)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "%s, of loopback, reaches only this host: correct --source",
@@ -116,28 +122,36 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
                            ask->unusable_address);
 }
 
+static bool needs_a_route(const struct preflight_client *ask)
+{
+    return (ask->lacks_route || ask->route_is_denied) &&
+           addresses_used(ask) > ask->n_routed_addresses;
+}
+
 /* A route may be added while the run waits. */
 static void check_route(struct preflight *p, const struct preflight_client *ask)
 {
-    const char *from = ask->n_usable_addresses != UNKNOWN ? " with 'from SOURCE'" : "";
+    char from[PREFLIGHT_TEXT_BYTES] = "";
     struct preflight_line *line;
 
-    if (!ask->loopback_is_down && !ask->lacks_route && !ask->route_is_denied)
+    if (!ask->loopback_is_down && !needs_a_route(ask))
         return;
     line = preflight_line_add(p, "route to the server", 0, 1);
+    if (ask->n_usable_addresses != UNKNOWN)
+        snprintf(from, sizeof from, " from %s", ask->routeless_address);
     if (ask->loopback_is_down)
         preflight_line_fix(line, PREFLIGHT_WARN,
                            "this host drops packets to its own addresses: ip link set lo up");
     else if (ask->lacks_route)
         preflight_line_fix(line, PREFLIGHT_WARN,
-                           "connections fail (no route) until this host has one: check 'ip route "
-                           "get ADDRESS'%s",
-                           from);
+                           "connections%s fail (no route) until this host has one: check 'ip route "
+                           "get ADDRESS%s'",
+                           from, from);
     else
         preflight_line_fix(line, PREFLIGHT_WARN,
-                           "connections fail (not permitted) while the route is of type prohibit: "
-                           "check 'ip route get ADDRESS'%s",
-                           from);
+                           "connections%s fail (not permitted) while the route is of type "
+                           "prohibit: check 'ip route get ADDRESS%s'",
+                           from, from);
 }
 
 /* Tuples in TIME_WAIT towards this target. */

@@ -250,6 +250,22 @@ def test_source_of_loopback_is_refused_if_the_target_is_another_host():
     check("127.0.0.2, of loopback, reaches only this host: correct --source" in refused.stdout, refused.stdout)
 
 
+def test_sources_without_a_route_are_named_if_connections_need_them():
+    with Namespace() as namespace:
+        namespace.run("ip", "link", "add", "d0", "up", "type", "veth", "peer", "name", "d1")
+        for address in ("10.9.0.1", "10.9.0.3"):
+            namespace.run("ip", "addr", "add", f"{address}/24", "dev", "d0")
+        for kind, fails in (("unreachable", "no route"), ("prohibit", "not permitted")):
+            rule = "from", "10.9.0.3", kind
+            namespace.run("ip", "rule", "add", *rule)
+            for n, expected in ((10, None), (11, f"connections from 10.9.0.3 fail ({fails})")):
+                r = run_command([*namespace.prefix, TCPCLIENT, "--plan", "-c", str(n), "--source", "10.9.0.1,10.9.0.3",
+                                 "--sport", "30000-30009", "10.9.0.2"])
+                check_equal((r.returncode, "route to the server" in r.stdout), (0, expected is not None), f"{kind}, {n}: {r.stdout}")
+                check(expected is None or expected in r.stdout, r.stdout)
+            namespace.run("ip", "rule", "del", *rule)
+
+
 def test_sources_may_come_from_a_file_or_an_interface():
     path = temp_path("sources")
     write_text(path, "# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")

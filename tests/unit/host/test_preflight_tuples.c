@@ -170,13 +170,16 @@ static void a_server_without_a_route_is_a_warning(void **state)
     preflight_client(&p, &host_of_10000, &ask);
     assert_false(has_line(&p, "route"));
     ask.lacks_route = true;
+    ask.routeless_address = "192.0.2.7";
     preflight_client(&p, &host_of_10000, &ask);
     assert_only(&p, "route to the server", PREFLIGHT_WARN,
-                "'ip route get ADDRESS' with 'from SOURCE'");
+                "connections from 192.0.2.7 fail (no route) until this host has one: check 'ip "
+                "route get ADDRESS from 192.0.2.7'");
     ask.n_usable_addresses = HOST_LIMITS_UNKNOWN;
     preflight_client(&p, &host_of_10000, &ask);
-    assert_string_equal(strstr(find(&p, "route to the server")->fix, "check"),
-                        "check 'ip route get ADDRESS'");
+    assert_only(
+        &p, "route to the server", PREFLIGHT_WARN,
+        "connections fail (no route) until this host has one: check 'ip route get ADDRESS'");
     ask.lacks_route = false;
     ask.route_is_denied = true;
     preflight_client(&p, &host_of_10000, &ask);
@@ -184,6 +187,23 @@ static void a_server_without_a_route_is_a_warning(void **state)
     ask.loopback_is_down = true;
     preflight_client(&p, &host_of_10000, &ask);
     assert_only(&p, "route to the server", PREFLIGHT_WARN, "ip link set lo up");
+}
+
+static void a_source_without_a_route_matters_if_it_is_used(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.lacks_route = true;
+    ask.routeless_address = "192.0.2.7";
+    ask.n_routed_addresses = 1; /* of two, each with 5,000 ports */
+    ask.n_connections = 5001;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "route to the server", PREFLIGHT_WARN, "from 192.0.2.7");
+    ask.n_connections = 5000;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_false(has_line(&p, "route"));
 }
 
 static void too_few_tuples_stop_with_the_addresses_that_would_do(void **state)
@@ -362,6 +382,7 @@ int main(void)
         cmocka_unit_test(an_address_of_loopback_does_not_reach_another_host),
         cmocka_unit_test(an_address_of_no_host_is_no_source),
         cmocka_unit_test(a_server_without_a_route_is_a_warning),
+        cmocka_unit_test(a_source_without_a_route_matters_if_it_is_used),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
         cmocka_unit_test(each_port_of_the_server_has_the_tuples_of_the_kernel),
         cmocka_unit_test(an_address_has_the_ports_that_need_no_privilege),
