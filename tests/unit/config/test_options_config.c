@@ -24,7 +24,7 @@
 struct settings {
     bool flag, command;
     unsigned counter;
-    uint64_t count;
+    uint64_t count, automatic, share, duration;
     double rate;
     uint16_t ports[2];
     const char *text;
@@ -37,6 +37,9 @@ static const struct option_row rows[] = {
     {"flag", 0, OPTION_FLAG, FIELD(flag), NULL, "", 0, 0, NULL},
     {"counter", 0, OPTION_COUNTER, FIELD(counter), NULL, "", 0, 0, NULL},
     {"count", 0, OPTION_COUNT, FIELD(count), "N", "", 2, 1000, NULL},
+    {"automatic", 0, OPTION_AUTO, FIELD(automatic), "N", "", 1, 64, NULL},
+    {"share", 0, OPTION_SHARE, FIELD(share), "1/N", "", 1, 0, NULL},
+    {"duration", 0, OPTION_DURATION, FIELD(duration), "TIME", "", 1, 0, NULL},
     {"rate", 0, OPTION_RATE, FIELD(rate), "QPS", "", 2, 1000, NULL},
     {"port", 0, OPTION_ANY_PORT, FIELD(ports[0]), "PORT", "", 0, 0, NULL},
     {"text", 0, OPTION_TEXT, FIELD(text), "TEXT", "", 0, 0, NULL},
@@ -102,6 +105,49 @@ static void a_file_may_only_have_settings(void **state)
     assert_false(settings.command);
 }
 
+static void a_bad_value_is_named_with_its_line_and_what_is_accepted(void **state)
+{
+    static const struct {
+        const char *line, *error;
+    } cases[] = {
+        {"count", "f:1: count: missing value N"},
+        {"counter = x", "f:1: counter: invalid value 'x': expected a whole number such as 1"},
+        {"automatic = x",
+         "f:1: automatic: invalid value 'x': expected auto or a whole number, from 1 to 64"},
+        {"share = 2", "f:1: share: invalid value '2': expected a fraction such as 1/100 or 1/1k"},
+        {"port = 65536", "f:1: port: invalid value '65536': expected a port from 0 to 65535"},
+        {"flag = maybe", "f:1: flag: invalid value 'maybe': expected yes or no"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        assert_int_equal(read_file(cases[i].line), -1);
+        assert_string_equal(error, cases[i].error);
+    }
+}
+
+static void values_are_printed_as_they_are_read(void **state)
+{
+    static const char *const lines[] = {
+        "automatic = auto", "automatic = 5",     "share = 1/3000", "duration = 90s",
+        "rate = 2.1",       "rate = 345.678901", "count = 1000",   "counter = 7",
+        "text = a",         "choice = second",   "port = 0",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(lines); i++) {
+        char *text, line[64];
+
+        assert_int_equal(read_file(lines[i]), 0);
+        options_print_config(&table, &settings, print_open());
+        text = print_close();
+        snprintf(line, sizeof line, "\n%s\n", lines[i]);
+        if (strstr(text, line) == NULL)
+            fail_msg("no '%s' in: %s", lines[i], text);
+        free(text);
+    }
+}
+
 /* With a value that would be refused if it were read. */
 static void a_setting_without_a_value_is_printed_as_a_comment(void **state)
 {
@@ -117,6 +163,9 @@ static void a_setting_without_a_value_is_printed_as_a_comment(void **state)
                               "# flag = no\n"
                               "# counter = 1\n"
                               "# count =\n"
+                              "# automatic = auto\n"
+                              "# share =\n"
+                              "# duration =\n"
                               "# rate = 0\n"
                               "# port = 1\n"
                               "# text = none\n"
@@ -162,6 +211,8 @@ int main(void)
         cmocka_unit_test(limits_of_numbers_are_valid_and_others_are_not),
         cmocka_unit_test(a_flag_that_is_off_counts_as_not_given),
         cmocka_unit_test(a_file_may_only_have_settings),
+        cmocka_unit_test(a_bad_value_is_named_with_its_line_and_what_is_accepted),
+        cmocka_unit_test(values_are_printed_as_they_are_read),
         cmocka_unit_test(a_setting_without_a_value_is_printed_as_a_comment),
         cmocka_unit_test(what_a_later_place_outranks_is_as_if_it_were_not_given),
     };

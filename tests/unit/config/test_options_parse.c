@@ -178,6 +178,31 @@ static void help_aligns_what_options_do(void **state)
     free(output);
 }
 
+/* What has no room before the column of the others stands above its own. */
+static void help_without_headings_has_one_for_all(void **state)
+{
+    static const struct option_row two[] = {
+        {"a-name-of-20-letters", 0, OPTION_FLAG, FIELD(flag), NULL, "beside", 0, 0, NULL},
+        {"an-name-of-21-letters", 0, OPTION_FLAG, FIELD(flag), NULL, "below", 0, 0, NULL},
+    };
+    struct run r;
+    char *output;
+
+    (void)state;
+    init(&r);
+    r.options.rows = two;
+    r.options.n_rows = N_OF(two);
+    options_print_help(&r.options, print_open());
+    output = print_close();
+    assert_string_equal(output, "Usage: tool [options] HOST\n"
+                                "Does what it is told.\n"
+                                "\nOptions\n"
+                                "      --a-name-of-20-letters  beside\n"
+                                "      --an-name-of-21-letters\n"
+                                "                              below\n");
+    free(output);
+}
+
 static void help_names_the_units_of_values_that_the_options_take(void **state)
 {
     static const struct {
@@ -232,6 +257,32 @@ static void help_and_version_end_the_parsing(void **state)
     }
 }
 
+/* Files and profiles are read before anything else, so before a bad command line is refused. */
+static void the_last_value_of_a_kind_is_found_whatever_is_wrong(void **state)
+{
+    static const struct {
+        const char *line, *expected;
+    } cases[] = {
+        {"--text a host --text b", "b"},   {"--nope -x --text a -c", "a"},
+        {"--text a --help --text b", "a"}, {"--text a -V --text b", "a"},
+        {"-f -- --text a", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct run r;
+        const char *found;
+
+        init(&r);
+        words_split(&r.words, "tool", cases[i].line);
+        found = options_find(&r.options, OPTION_TEXT, r.words.argc, r.words.argv);
+        if (cases[i].expected == NULL)
+            assert_null(found);
+        else
+            assert_string_equal(found, cases[i].expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,8 +292,10 @@ int main(void)
         cmocka_unit_test(each_parse_begins_anew),
         cmocka_unit_test(help_has_every_row_within_100_columns),
         cmocka_unit_test(help_aligns_what_options_do),
+        cmocka_unit_test(help_without_headings_has_one_for_all),
         cmocka_unit_test(help_names_the_units_of_values_that_the_options_take),
         cmocka_unit_test(help_and_version_end_the_parsing),
+        cmocka_unit_test(the_last_value_of_a_kind_is_found_whatever_is_wrong),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,7 +138,7 @@ static void a_bad_value_is_named_with_its_option_and_what_is_accepted(void **sta
          "expected a time such as 20us, 250ms, 1.5s or 2m, from 1us to 3600s",
          {"999ns", "3601", "2h", "5y", "", "-1s"}},
         {"--rate", "per second", {"x", "", "-1", "nan", "inf", "1x"}},
-        {"--port", "65535", {"0", "65536", "x", "", "-1", "53x", "4294967297"}},
+        {"--port", "expected a port from 1 to 65535", {"0", "65536", "x", "", "-1", "53x", "4294967297"}},
         {"--text", "non-empty", {""}},
         {"--choice-with-quite-a-long-name",
          "first|second|third",
