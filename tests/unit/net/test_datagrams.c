@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * test_datagrams: messages become datagrams and datagrams messages. */
+ * test_datagrams: messages become datagrams and datagrams messages; when they arrived, and which
+ * were dropped. */
 #include "net/datagrams.h"
 
+#include "base/clock.h"
+#include "base/units.h"
+#include "net/sock_stamp.h"
+
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -165,6 +173,120 @@ static void an_error_is_told(void **state)
     ends[1] = dup(ends[0]);
 }
 
+/* --- sockets of UDP --- */
+
+/* Two that are connected to each other; datagrams from and to this host, whose buffers are small.
+ */
+static void connect_udp(void)
+{
+    struct sockaddr_in at[2];
+    socklen_t length = sizeof at[0];
+
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        ends[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+        at[i] =
+            (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        assert_int_equal(bind(ends[i], (const struct sockaddr *)&at[i], sizeof at[i]), 0);
+        assert_int_equal(getsockname(ends[i], (struct sockaddr *)&at[i], &length), 0);
+        assert_int_equal(setsockopt(ends[i], SOL_SOCKET, SO_RCVBUF, &(int){0}, sizeof(int)), 0);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(connect(ends[i], (const struct sockaddr *)&at[1 - i], sizeof at[0]), 0);
+}
+
+/* Loopback may be slower than the one who sends. */
+static int receive_some(int fd)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    size_t n_bytes;
+
+    assert_int_equal(poll(&readable, 1, -1), 1);
+    return datagrams_receive(fd, &in, &n_bytes);
+}
+
+/* The kernel begins to stamp with some delay. */
+static void what_is_stamped_tells_when_it_arrived(void **state)
+{
+    static const uint8_t message[] = {0, 1, 'a'};
+    uint64_t begin_ns, stamp_ns = 0;
+    size_t n_bytes;
+
+    (void)state;
+    connect_udp();
+    assert_int_equal(sock_stamp_received(ends[1]), 0);
+    datagrams_in_init(&in, room, true);
+    for (int n_stamped = 0; n_stamped < 2; n_stamped += stamp_ns != 0) { /* one after the other */
+        begin_ns = clock_now_ns() + clock_realtime_offset_ns();
+        datagrams_split(&out, message, sizeof message);
+        assert_int_equal(datagrams_send(ends[0], &out, &n_bytes), 1);
+        assert_int_equal(receive_some(ends[1]), 1);
+        stamp_ns = datagrams_at(&in, 0).stamp_ns;
+        if (stamp_ns != 0) /* the clocks are read one after the other */
+            assert_true(stamp_ns + UNITS_NS_PER_S > begin_ns);
+    }
+}
+
+static void each_message_has_room_of_its_own(void **state)
+{
+    uint8_t messages[3 * DATAGRAMS_MOST_RECEIVED];
+    size_t n_bytes;
+
+    (void)state;
+    datagrams_split(&out, messages, count_up(messages, DATAGRAMS_MOST_RECEIVED));
+    assert_int_equal(datagrams_send(ends[0], &out, &n_bytes), DATAGRAMS_MOST_RECEIVED);
+    assert_int_equal(datagrams_receive(ends[1], &in, &n_bytes), DATAGRAMS_MOST_RECEIVED);
+    for (unsigned i = 0; i < DATAGRAMS_MOST_RECEIVED; i++)
+        assert_ptr_equal(datagrams_at(&in, i).message, room + i * DATAGRAMS_ROOM_BYTES);
+}
+
+static void what_finds_no_room_is_counted_as_dropped(void **state)
+{
+    uint8_t messages[3 * DATAGRAMS_MOST_SENT];
+    size_t n_bytes;
+    uint32_t n_dropped = 1;
+    int n_received = 0;
+
+    (void)state;
+    connect_udp();
+    assert_int_equal(datagrams_find_dropped(), 0);
+    assert_int_equal(datagrams_dropped(ends[1], &n_dropped), 0);
+    assert_int_equal(n_dropped, 0);
+    datagrams_split(&out, messages, count_up(messages, DATAGRAMS_MOST_SENT));
+    assert_int_equal(datagrams_send(ends[0], &out, &n_bytes), DATAGRAMS_MOST_SENT);
+    do {
+        n_received += datagrams_receive(ends[1], &in, &n_bytes);
+        assert_int_equal(datagrams_dropped(ends[1], &n_dropped), 0);
+    } while (n_received + (int)n_dropped < DATAGRAMS_MOST_SENT);
+    assert_true(n_dropped > 0);
+    assert_int_equal(n_received + (int)n_dropped, DATAGRAMS_MOST_SENT);
+}
+
+static void a_datagram_that_nobody_receives_is_an_error_once(void **state)
+{
+    static const uint8_t message[] = {0, 1, 'a'};
+    size_t n_bytes;
+
+    (void)state;
+    connect_udp();
+    close(ends[1]);
+    ends[1] = dup(ends[0]);
+    datagrams_split(&out, message, sizeof message);
+    assert_int_equal(datagrams_send(ends[0], &out, &n_bytes), 1);
+    assert_int_equal(receive_some(ends[0]), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_int_equal(datagrams_receive(ends[0], &in, &n_bytes), 0);
+}
+
+static void a_socket_that_is_none_has_no_count(void **state)
+{
+    uint32_t n_dropped;
+
+    (void)state;
+    assert_int_equal(datagrams_dropped(-1, &n_dropped), -1);
+    assert_int_equal(errno, EBADF);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -177,6 +299,11 @@ int main(void)
         TEST(a_datagram_beyond_the_room_is_cut_off_and_its_length_known),
         TEST(a_full_socket_takes_whole_datagrams_only),
         TEST(an_error_is_told),
+        TEST(each_message_has_room_of_its_own),
+        TEST(what_is_stamped_tells_when_it_arrived),
+        TEST(what_finds_no_room_is_counted_as_dropped),
+        TEST(a_datagram_that_nobody_receives_is_an_error_once),
+        TEST(a_socket_that_is_none_has_no_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
