@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * test_control_client: what is said of a control port that does not answer. */
+ * test_control_client: the request, the response, and what is said of a control port that does not
+ * answer.  Linked with --wrap=send and
+ * --wrap=recv. */
 #include "net/control_client.h"
 
 #include "base/shutdown.h"
 #include "directory_steps.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
@@ -24,12 +27,33 @@
 
 #include <cmocka.h>
 
-enum { WAIT_MS = 20, LONG_MS = 60000, FILLERS = 4 };
+enum { WAIT_MS = 20, LONG_MS = 60000, FILLERS = 4, BODY_BYTES = 256 };
 
 /* "unix:" and a path of sockaddr_un, or "127.0.0.1:PORT". */
 enum { ADDRESS_BYTES = 128 };
 
 static const struct control_token no_token;
+
+/* --- one who asks, whose bytes come and go a few at a time --- */
+
+enum { PART_BYTES = 7 };
+
+static _Thread_local bool asks; /* of the thread that asks */
+
+ssize_t __real_send(int fd, const void *bytes, size_t n_bytes, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t n_bytes, int flags);
+ssize_t __real_recv(int fd, void *bytes, size_t n_bytes, int flags);
+ssize_t __wrap_recv(int fd, void *bytes, size_t n_bytes, int flags);
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t n_bytes, int flags)
+{
+    return __real_send(fd, bytes, asks && n_bytes > PART_BYTES ? PART_BYTES : n_bytes, flags);
+}
+
+ssize_t __wrap_recv(int fd, void *bytes, size_t n_bytes, int flags)
+{
+    return __real_recv(fd, bytes, asks && n_bytes > PART_BYTES ? PART_BYTES : n_bytes, flags);
+}
 
 enum { N_ALARMS = 3 };
 
@@ -174,13 +198,26 @@ struct peer {
     const char *response;
 };
 
+static char request[CONTROL_TOKEN_MAX + 200]; /* the last one */
+
+static void read_request(int fd)
+{
+    size_t n = 0;
+    ssize_t n_got;
+
+    do {
+        n_got = read(fd, request + n, sizeof request - 1 - n);
+        n += n_got > 0 ? (size_t)n_got : 0;
+        request[n] = '\0';
+    } while (n_got > 0 && strstr(request, "\r\n\r\n") == NULL);
+}
+
 static void *answer_once(void *arg)
 {
     const struct peer *p = arg;
     const int fd = accept(p->listener, NULL, NULL);
-    char request[512];
 
-    (void)!read(fd, request, sizeof request);
+    read_request(fd);
     (void)!send(fd, p->response, strlen(p->response), MSG_NOSIGNAL);
     close(fd);
     return NULL;
@@ -188,9 +225,9 @@ static void *answer_once(void *arg)
 
 /* Asks a program that sends this and closes the connection.  Returns the body, or the error after
  * the address. */
-static const char *body_of(const char *response)
+static const char *body_for(const struct control_token *token, const char *response)
 {
-    static char body[256], error[CONTROL_SOCKET_ERROR_BYTES];
+    static char body[BODY_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
     struct sockaddr_un un;
     char address[ADDRESS_BYTES];
     const struct peer p = {.listener = listen_as("peer", 1, &un, address), .response = response};
@@ -198,11 +235,54 @@ static const char *body_of(const char *response)
     int failed;
 
     assert_int_equal(pthread_create(&thread, NULL, answer_once, (void *)&p), 0);
-    failed = control_client_ask(address, &no_token, LONG_MS, "/", body, sizeof body, error);
+    failed = control_client_ask(address, token, LONG_MS, "/", body, sizeof body, error);
     pthread_join(thread, NULL);
     close(p.listener);
     unlink(un.sun_path);
     return failed ? error + strlen(address) + 2 : body;
+}
+
+static const char *body_of(const char *response)
+{
+    return body_for(&no_token, response);
+}
+
+static void a_request_has_the_token_if_there_is_one(void **state)
+{
+    static const struct control_token token = {"0123456789abcdef"};
+
+    (void)state;
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\n\r\n{}"), "{}");
+    assert_string_equal(request, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert_string_equal(body_for(&token, "HTTP/1.1 401 Unauthorized\r\n\r\n"),
+                        " requires another token: see --control-token");
+    assert_string_equal(request, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                                 "Authorization: Bearer 0123456789abcdef\r\n\r\n");
+}
+
+static int count_descriptors(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 64; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void a_response_that_does_not_fit_is_none(void **state)
+{
+    const int n_before = count_descriptors();
+    char response[BODY_BYTES + 1];
+
+    (void)state;
+    memset(response, 'x', sizeof response);
+    memcpy(response, "HTTP/1.1 200 OK\r\n\r\n", 19);
+    response[BODY_BYTES - 2] = '\0';
+    assert_int_equal(strlen(body_of(response)), BODY_BYTES - 2 - 19);
+    response[BODY_BYTES - 2] = 'x';
+    response[BODY_BYTES - 1] = '\0';
+    assert_string_equal(body_of(response), " does not answer: Message too long");
+    assert_int_equal(count_descriptors(), n_before);
 }
 
 static void a_response_that_ends_early_is_none(void **state)
@@ -244,13 +324,12 @@ static void wait_for_alarms(void)
 static void *answer_late(void *listener)
 {
     static const char response[] = "HTTP/1.1 200 OK\r\n\r\n{}";
-    char request[512];
     int fd;
 
     wait_for_alarms();
     close(accept(*(const int *)listener, NULL, NULL));
     fd = accept(*(const int *)listener, NULL, NULL);
-    (void)!read(fd, request, sizeof request);
+    read_request(fd);
     wait_for_alarms();
     (void)!send(fd, response, sizeof response - 1, MSG_NOSIGNAL);
     close(fd);
@@ -292,9 +371,8 @@ static void signals_do_not_end_the_wait(void **state)
 static void *end_program(void *listener)
 {
     const int fd = accept(*(const int *)listener, NULL, NULL);
-    char request[512];
 
-    (void)!read(fd, request, sizeof request);
+    read_request(fd);
     shutdown_request(SIGTERM);
     return (void *)(intptr_t)fd;
 }
@@ -340,11 +418,14 @@ int main(void)
         cmocka_unit_test(unix_socket_with_a_full_queue),
         cmocka_unit_test(tcp_port_with_a_full_queue),
         cmocka_unit_test(other_errors_have_their_text),
+        cmocka_unit_test(a_request_has_the_token_if_there_is_one),
+        cmocka_unit_test(a_response_that_does_not_fit_is_none),
         cmocka_unit_test(a_response_that_ends_early_is_none),
         cmocka_unit_test(what_another_protocol_says_is_shown),
         cmocka_unit_test(signals_do_not_end_the_wait),
         cmocka_unit_test(end_of_the_program_shortens_the_wait),
     };
 
+    asks = true;
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
