@@ -158,6 +158,9 @@ void tally_merge(struct tally *into, const struct tally *from);
 /* Returns the number of queries sent, of all classes. */
 uint64_t tally_sent(const struct tally *t);
 
+/* Returns the number of queries of a class that were sent and have ended without an answer. */
+uint64_t tally_ended_unanswered(const struct tally_queries *q);
+
 /* Connections whose outcome is known. */
 uint64_t tally_connections_ended(const struct tally *t);
 

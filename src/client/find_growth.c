@@ -10,22 +10,17 @@ void client_find_growth_reset(struct client_find *f)
 }
 
 /* Of the whole run, those of the start of trials included. */
-static uint64_t n_queries(const struct client_find *f, size_t count)
-{
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < f->workers->n; i++)
-        for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++)
-            n += tally_query_count(&f->workers->all[i].figures.tally.queries[c], count);
-    return n;
-}
-
 static uint64_t n_in_flight(const struct client_find *f)
 {
-    const uint64_t n_ended = n_queries(f, TALLY_OF(answered)) + n_queries(f, TALLY_OF(timeout)) +
-                             n_queries(f, TALLY_OF(error)) + n_queries(f, TALLY_OF(cancelled));
-    const uint64_t n_sent = n_queries(f, TALLY_OF(sent));
+    uint64_t n_sent = 0, n_ended = 0;
 
+    for (uint32_t i = 0; i < f->workers->n; i++)
+        for (int c = TALLY_WARMUP; c <= TALLY_MEASURED; c++) {
+            const struct tally_queries *q = &f->workers->all[i].figures.tally.queries[c];
+
+            n_ended += tally_get(&q->answered) + tally_ended_unanswered(q);
+            n_sent += tally_get(&q->sent);
+        }
     return n_sent > n_ended ? n_sent - n_ended : 0; /* read one by one */
 }
 

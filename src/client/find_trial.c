@@ -64,7 +64,7 @@ uint64_t client_find_trial_open(const struct client_find *f)
         const struct tally_queries *q = &now.queries[c];
 
         n += tally_get(&q->scheduled) - tally_get(&q->unsent) - tally_get(&q->answered) -
-             tally_get(&q->timeout) - tally_get(&q->error) - tally_get(&q->cancelled);
+             tally_ended_unanswered(q);
     }
     return n;
 }
@@ -156,9 +156,8 @@ static uint64_t n_lost(const struct client_find *f, const struct client_find_tri
 {
     const struct tally_queries *before = &f->before.queries[TALLY_MEASURED];
     const uint64_t answered = since(&now->answered, &before->answered);
-    const uint64_t lost =
-        since(&now->unsent, &before->unsent) + since(&now->timeout, &before->timeout) +
-        since(&now->error, &before->error) + since(&now->cancelled, &before->cancelled);
+    const uint64_t lost = since(&now->unsent, &before->unsent) + tally_ended_unanswered(now) -
+                          tally_ended_unanswered(before);
 
     return t->drained || t->figures.n_due < answered + lost ? lost : t->figures.n_due - answered;
 }

@@ -109,8 +109,7 @@ struct counts {
 static void count(struct counts *n, const struct tally_queries *q)
 {
     const uint64_t sent = tally_get(&q->sent), answered = tally_get(&q->answered);
-    const uint64_t failed =
-        tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled);
+    const uint64_t failed = tally_ended_unanswered(q);
 
     n->sent += sent;
     n->answered += answered;

@@ -26,6 +26,11 @@ uint64_t tally_sent(const struct tally *t)
     return sum;
 }
 
+uint64_t tally_ended_unanswered(const struct tally_queries *q)
+{
+    return tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled);
+}
+
 static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])
 {
     uint64_t sum = 0;
@@ -71,8 +76,7 @@ const char *tally_check_queries(const struct tally_queries *q)
 {
     if (tally_get(&q->scheduled) != tally_get(&q->sent) + tally_get(&q->unsent))
         return "scheduled queries = sent + unsent";
-    if (tally_get(&q->sent) != tally_get(&q->answered) + tally_get(&q->timeout) +
-                                   tally_get(&q->error) + tally_get(&q->cancelled))
+    if (tally_get(&q->sent) != tally_get(&q->answered) + tally_ended_unanswered(q))
         return "sent queries = answered + timed out + failed + cancelled";
     return NULL;
 }
