@@ -9,4 +9,7 @@
  * 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_sweep(struct client_opts *o, char *error);
 
+/* "connections", "queries-per-conn", "size"; NULL without an axis. */
+const char *client_opts_sweep_name(enum client_sweep_axis axis);
+
 #endif

@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+/* "Poisson", "constant". */
+const char *report_text_arrivals_name(enum pacer_arrival arrival);
+
 /* Prints nothing without --connect-arrival. */
 void report_text_arrivals(FILE *out, const struct report_about *about,
                           const struct client_result *r);

@@ -13,8 +13,8 @@
 int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
                 enum options_place place, char *error);
 
-/* Returns the name of a choice, in text; "": no such choice. */
-const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes);
+/* Returns the name of one of the choices "first|second", in text; "": no such choice. */
+const char *options_choice(const char *choices, int choice, char *text, size_t n_bytes);
 
 /* For two options that exclude each other and were given in different places: resets the one with
  * lower precedence to its value in `defaults`. */

@@ -22,7 +22,7 @@
 
 #define PACER_NEVER UINT64_MAX
 
-enum pacer_arrival { PACER_POISSON, PACER_CONSTANT };
+enum pacer_arrival { PACER_POISSON, PACER_CONSTANT, PACER_N_ARRIVALS };
 
 /* The rate changes linearly from rate_begin_qps to rate_end_qps over duration_ns (PACER_NEVER:
  * forever, with both rates equal).  Rates are finite and >= 0. */

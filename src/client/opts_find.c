@@ -167,7 +167,7 @@ static void set_connect_rate(struct client_opts *o)
     const double n = fmin(MOST_UNDER_WAY, fmax(LEAST_UNDER_WAY, UNDER_WAY_S * o->find_max));
 
     if (o->connect_arrival != CLIENT_CONNECT_WINDOW)
-        o->arrival = o->connect_arrival == CLIENT_CONNECT_POISSON ? PACER_POISSON : PACER_CONSTANT;
+        o->arrival = (int)client_config_pacing_of(o->connect_arrival);
     o->connections = o->max_connections != 0 ? o->max_connections : (uint64_t)n;
     if (!was_given("connect-timeout"))
         o->connect_timeout_ns = TIMEOUT_NS;

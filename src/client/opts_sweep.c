@@ -12,17 +12,25 @@
 #define CONNECT_PER_S 5000
 
 static const struct {
-    const char *name, *option; /* of a single value */
+    const char *name; /* also of the option for a single value */
     enum client_sweep_axis axis;
     uint64_t most;
 } axes[] = {
-    {"connections", "connections", CLIENT_SWEEP_CONNECTIONS, CLIENT_OPTS_MOST_CONNECTIONS},
-    {"queries-per-conn", "queries-per-conn", CLIENT_SWEEP_QUERIES_PER_CONN, UINT32_MAX},
-    {"size", "size", CLIENT_SWEEP_SIZE, QUERY_MAX_BYTES},
+    {"connections", CLIENT_SWEEP_CONNECTIONS, CLIENT_OPTS_MOST_CONNECTIONS},
+    {"queries-per-conn", CLIENT_SWEEP_QUERIES_PER_CONN, UINT32_MAX},
+    {"size", CLIENT_SWEEP_SIZE, QUERY_MAX_BYTES},
 };
 
 #define EXPECTED                                                                                   \
     "connections, queries-per-conn or size, '=' and increasing values such as 100,1k,10k"
+
+const char *client_opts_sweep_name(enum client_sweep_axis axis)
+{
+    for (size_t i = 0; i < N(axes); i++)
+        if (axes[i].axis == axis)
+            return axes[i].name;
+    return NULL;
+}
 
 /* "100,1k,10k" */
 static int parse_values(struct client_opts *o, const char *text, uint64_t most)
@@ -51,8 +59,8 @@ static int check_conflicts(const struct client_opts *o, size_t axis, char *error
 {
     if (o->find != CLIENT_FIND_RATE)
         return REFUSE("--sweep: requires --find rate");
-    if (was_given(axes[axis].option))
-        return REFUSE("--sweep: conflicts with --%s: the sweep sets it", axes[axis].option);
+    if (was_given(axes[axis].name))
+        return REFUSE("--sweep: conflicts with --%s: the sweep sets it", axes[axis].name);
     if (axes[axis].axis == CLIENT_SWEEP_CONNECTIONS && was_given("max-connections"))
         return REFUSE("--sweep: conflicts with --max-connections: the last value is the maximum");
     if (axes[axis].axis == CLIENT_SWEEP_SIZE && o->protocol != QUERY_ECHO)

@@ -27,7 +27,7 @@ static const struct option_row rows[] = {
     {"stdin-rateslope", 0, OPTION_FLAG, FIELD(slopes_from_stdin), NULL,
      "the same from -r on, with lines '<milliseconds> <slope per second>'", 0, 0, NULL},
     {"arrival", 0, OPTION_CHOICE, FIELD(arrival), "KIND",
-     "poisson or constant (default: poisson; with -i constant)", 0, 0, "poisson|constant"},
+     "poisson or constant (default: poisson; with -i constant)", 0, 0, CLIENT_ARRIVALS},
     {"select", 0, OPTION_CHOICE, FIELD(select), "KIND",
      "random or round-robin (default: random; with -i round-robin)", 0, 0, CLIENT_SELECTS},
     {"loop", 0, OPTION_CHOICE, FIELD(loop), "KIND",

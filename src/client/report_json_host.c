@@ -2,6 +2,7 @@
  * report_json_host: see client/report_json_host.h. */
 #include "client/report_json_host.h"
 
+#include "config/options_value.h"
 #include "host/process_limits.h"
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
@@ -21,8 +22,8 @@ static void put_under_load(struct json *j, const char *key, const struct client_
 void report_json_host(struct json *j, const struct report_about *about,
                       const struct client_result *r)
 {
-    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
     struct utsname name;
+    char pace[16];
 
     json_object_begin(j, "host");
     json_string(j, "kernel", uname(&name) == 0 ? name.release : NULL);
@@ -31,7 +32,7 @@ void report_json_host(struct json *j, const struct report_about *about,
     json_string(j, "backend", about->backend);
     json_u64(j, "threads", r->n_workers);
     json_bool(j, "own_fd_tables", r->own_fd_tables);
-    json_string(j, "pacing", paces[about->config->pace]);
+    json_string(j, "pacing", options_choice(CLIENT_PACES, about->config->pace, pace, sizeof pace));
     json_object_end(j);
 }
 

@@ -6,16 +6,10 @@
 #include "client/report_search.h"
 #include "client/search/search_bounds.h"
 #include "client/search/search_names.h"
+#include "config/options_value.h"
 #include "measure/latency.h"
 
 #include <math.h>
-
-static const char *what_name(const struct client_find *f)
-{
-    static const char *const names[] = {"none", "rate", "connections", "connect-rate"};
-
-    return names[f->settings->what];
-}
 
 static void put_load(struct json *j, const char *key, double load)
 {
@@ -30,8 +24,9 @@ static void put_time(struct json *j, const char *key, uint64_t ns)
 static void put_settings(struct json *j, const struct client_find *f)
 {
     const struct client_find_settings *s = f->settings;
+    char what[16];
 
-    json_string(j, "find", what_name(f));
+    json_string(j, "find", options_choice(CLIENT_FINDS, s->what, what, sizeof what));
     json_string(j, "unit", report_search_unit(f));
     json_array_begin(j, "slo");
     for (unsigned i = 0; i < s->slo.n; i++)

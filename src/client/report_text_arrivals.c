@@ -5,6 +5,14 @@
 #include "base/units.h"
 #include "measure/latency_report.h"
 
+const char *report_text_arrivals_name(enum pacer_arrival arrival)
+{
+    static const char *const names[] = {"Poisson", "constant"};
+
+    _Static_assert(sizeof names / sizeof *names == PACER_N_ARRIVALS, "each has a name");
+    return names[arrival];
+}
+
 static void print_counts(FILE *out, const struct client_config *config,
                          const struct client_result *r)
 {
@@ -14,7 +22,7 @@ static void print_counts(FILE *out, const struct client_config *config,
     fprintf(out, "\nArrivals     %s %s at %s/s (%s), %s held back by --connect-window\n",
             units_format_count(a, n), units_noun(n, "connection", "connections"),
             units_format_rate(b, config->connect_rate_per_s),
-            config->connect_arrival == CLIENT_CONNECT_POISSON ? "Poisson" : "constant",
+            report_text_arrivals_name(client_config_pacing_of(config->connect_arrival)),
             units_format_count(c, tally_get(&r->tally.connections.held)));
 }
 

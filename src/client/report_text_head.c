@@ -3,6 +3,8 @@
 #include "client/report_text_head.h"
 
 #include "base/units.h"
+#include "client/report_text_arrivals.h"
+#include "config/options_value.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,8 +34,6 @@ const char *report_text_head_rate(char *text, const struct report_about *about,
 
 static void print_load(FILE *out, const struct report_about *about, const struct client_result *r)
 {
-    static const char *const arrivals[] = {"Poisson", "constant"};
-    static const char *const selects[] = {"random", "round-robin"};
     const struct client_config *config = about->config;
     char text[UNITS_TEXT_BYTES];
 
@@ -51,14 +51,14 @@ static void print_load(FILE *out, const struct report_about *about, const struct
         fprintf(out, " (%" PRIu32 " %s)", config->n_classes,
                 units_noun(config->n_classes, "class", "classes"));
     else if (config->loop == CLIENT_LOOP_OPEN && about->rate_qps > 0)
-        fprintf(out, " (%s, %s)", arrivals[config->arrival], selects[config->select]);
+        fprintf(out, " (%s, %s)", report_text_arrivals_name((enum pacer_arrival)config->arrival),
+                options_choice(CLIENT_SELECTS, config->select, text, sizeof text));
     if (config->duration_ns != PACER_NEVER)
         fprintf(out, ", %s", units_format_duration(text, config->duration_ns));
 }
 
 void report_text_head(FILE *out, const struct report_about *about, const struct client_result *r)
 {
-    static const char *const paces[] = {"auto", "sleep", "hybrid", "spin"};
     const struct query *query = &about->config->query;
     const uint64_t n =
         about->config->on_demand ? about->config->n_connections : r->connections_requested;
@@ -76,13 +76,13 @@ void report_text_head(FILE *out, const struct report_about *about, const struct 
             about->target, units_format_count(text, n), units_noun(n, "connection", "connections"),
             about->config->population.n > 0 ? " at most, on a schedule" : "");
     print_load(out, about, r);
-    fprintf(out,
-            "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64
-            ", quickack %s, libevent %s (%s)\n\n",
-            r->n_workers,
-            r->n_workers == 1  ? ""
-            : r->own_fd_tables ? "s with own fd tables"
-                               : "s sharing one fd table",
-            paces[about->config->pace], about->config->seed, about->config->quickack ? "on" : "off",
-            about->libevent, about->backend);
+    fprintf(
+        out,
+        "\n  %" PRIu32 " thread%s, pacing %s, seed %" PRIu64 ", quickack %s, libevent %s (%s)\n\n",
+        r->n_workers,
+        r->n_workers == 1  ? ""
+        : r->own_fd_tables ? "s with own fd tables"
+                           : "s sharing one fd table",
+        options_choice(CLIENT_PACES, about->config->pace, text, sizeof text), about->config->seed,
+        about->config->quickack ? "on" : "off", about->libevent, about->backend);
 }

@@ -2,6 +2,8 @@
  * client_sweep: see client/sweep.h. */
 #include "client/sweep.h"
 
+#include "client/opts_sweep.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,9 +136,7 @@ bool client_sweep_lacked_connections(const struct client_sweep *s)
 
 const char *client_sweep_axis_name(const struct client_sweep *s)
 {
-    static const char *const names[] = {NULL, "connections", "queries-per-conn", "size"};
-
-    return names[s->axis];
+    return client_opts_sweep_name((enum client_sweep_axis)s->axis);
 }
 
 const char *client_sweep_describe(const struct client_sweep *s, char *text)

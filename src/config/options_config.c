@@ -167,7 +167,7 @@ static const char *format(const struct option_row *row, const void *field, char 
     case OPTION_TEXT:
         return *(const char *const *)field != NULL ? *(const char *const *)field : "";
     case OPTION_CHOICE:
-        return options_choice(row, *(const int *)field, buffer, NUMBER_BYTES);
+        return options_choice(row->choices, *(const int *)field, buffer, NUMBER_BYTES);
     default:
         put_whole(row, buffer, *(const uint64_t *)field);
         return buffer;

@@ -15,7 +15,7 @@ static void put_choice(struct json *j, const struct option_row *row, int choice)
 {
     char text[64];
 
-    if (*options_choice(row, choice, text, sizeof text) != '\0')
+    if (*options_choice(row->choices, choice, text, sizeof text) != '\0')
         json_string(j, row->name, text);
     else
         json_null(j, row->name);

@@ -28,9 +28,9 @@ static int find_choice(const char *choices, const char *value)
     }
 }
 
-const char *options_choice(const struct option_row *row, int choice, char *text, size_t n_bytes)
+const char *options_choice(const char *choices, int choice, char *text, size_t n_bytes)
 {
-    const char *begin = row->choices;
+    const char *begin = choices;
 
     for (; choice > 0 && begin != NULL; choice--) {
         begin = strchr(begin, '|');

@@ -36,7 +36,7 @@ static bool has_random_arrivals(const struct json_object *result)
 {
     const char *kind = result_string(result, "options.connect-arrival");
 
-    return kind != NULL && strcmp(kind, "poisson") == 0;
+    return kind != NULL && strcmp(kind, "window") != 0 && strcmp(kind, "constant") != 0;
 }
 
 /* Returns what both runs did alike if they have the same seed; NULL: nothing. */

@@ -77,7 +77,7 @@ static void check_ranges(const struct options *table, const union settings *s)
         if (row->kind == OPTION_CHOICE) {
             char name[NAME_BYTES];
 
-            REQUIRE(*options_choice(row, *(const int *)field, name, sizeof name) != '\0');
+            REQUIRE(*options_choice(row->choices, *(const int *)field, name, sizeof name) != '\0');
         }
         if (row->kind == OPTION_TEXT)
             REQUIRE(**(const char *const *)field != '\0');

@@ -44,7 +44,7 @@ static unsigned values_of(const struct option_row *row, char values[MOST_VALUES]
     case OPTION_FLAG:
         return (unsigned)(snprintf(values[0], LINE_BYTES, "yes") > 0);
     case OPTION_CHOICE:
-        while (*options_choice(row, (int)n, values[n], LINE_BYTES) != '\0') {
+        while (*options_choice(row->choices, (int)n, values[n], LINE_BYTES) != '\0') {
             n++;
             assert_true(n < MOST_VALUES);
         }

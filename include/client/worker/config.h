@@ -24,17 +24,18 @@ enum client_loop { CLIENT_LOOP_OPEN, CLIENT_LOOP_CLOSED };
 enum client_carrier { CLIENT_TCP, CLIENT_UDP };
 enum client_connect_arrival {
     CLIENT_CONNECT_WINDOW,
-    CLIENT_CONNECT_POISSON,
-    CLIENT_CONNECT_CONSTANT
+    CLIENT_CONNECT_POISSON = 1 + PACER_POISSON,
+    CLIENT_CONNECT_CONSTANT = 1 + PACER_CONSTANT
 };
 enum client_on_timeout { CLIENT_TIMEOUT_KEEP, CLIENT_TIMEOUT_CLOSE };
 enum client_close { CLIENT_CLOSE_FIN, CLIENT_CLOSE_RST };
 enum client_pace { CLIENT_PACE_AUTO, CLIENT_PACE_SLEEP, CLIENT_PACE_HYBRID, CLIENT_PACE_SPIN };
 
+#define CLIENT_ARRIVALS         "poisson|constant" /* enum pacer_arrival */
 #define CLIENT_SELECTS          "random|round-robin"
 #define CLIENT_LOOPS            "open|closed"
 #define CLIENT_CARRIERS         "tcp|udp"
-#define CLIENT_CONNECT_ARRIVALS "window|poisson|constant"
+#define CLIENT_CONNECT_ARRIVALS "window|" CLIENT_ARRIVALS
 #define CLIENT_ON_TIMEOUTS      "keep|close"
 #define CLIENT_CLOSES           "fin|rst"
 #define CLIENT_PROXIES          "none|v1|v2" /* enum proxy_header_version */
@@ -149,6 +150,14 @@ static inline bool client_config_is_all_tls(const struct client_config *c)
     for (uint32_t k = 0; k < c->n_classes; k++)
         all &= c->classes[k].tls;
     return all;
+}
+
+/* How connections arrive with this client_connect_arrival: with a window, at even distances. */
+static inline enum pacer_arrival client_config_pacing_of(int connect_arrival)
+{
+    return connect_arrival == CLIENT_CONNECT_WINDOW
+               ? PACER_CONSTANT
+               : (enum pacer_arrival)(connect_arrival - CLIENT_CONNECT_POISSON + PACER_POISSON);
 }
 
 /* Whether connections may begin later than those that the run begins with. */

@@ -57,7 +57,7 @@ void client_connect_free(struct client_connect *cc);
 /* Starts connecting.  start_ns: at most now, common to all workers. */
 void client_connect_start(struct client_connect *cc, uint64_t start_ns);
 
-/* Starts a pacer of a total rate, Poisson with CLIENT_CONNECT_POISSON, at this worker's first
+/* Starts a pacer of a total rate, with the arrivals of --connect-arrival, at this worker's first
  * arrival.  All workers have the same sequence, and worker w of W takes its arrivals w, w + W, ...:
  * with processes of their own, some would have opened their connections long before others.  *rate
  * is the pacer's segment and must outlive it. */

@@ -275,8 +275,7 @@ void client_connect_pace(const struct client_connect *cc, struct pacer *pacer,
 {
     const struct client_config *config = cc->transport->config;
     const struct pacer_config pacing = {
-        .arrival =
-            config->connect_arrival == CLIENT_CONNECT_POISSON ? PACER_POISSON : PACER_CONSTANT,
+        .arrival = client_config_pacing_of(config->connect_arrival),
         .segments = rate,
         .n_segments = 1,
         .n_connections = 1,
