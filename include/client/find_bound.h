@@ -26,7 +26,7 @@ enum client_find_limit {
     CLIENT_FIND_BY_CLIENT,      /* its speed */
     CLIENT_FIND_BY_ACCEPTS,     /* accept queue overflows, more than n_allowed */
     CLIENT_FIND_BY_LOST_SYNS,   /* at the server or on the way, likewise */
-    CLIENT_FIND_BY_SERVER
+    CLIENT_FIND_BY_SERVER       /* if nothing else did: the last one */
 };
 
 /* Adds up the trials that decided, and returns what limited them: the first of the above that

@@ -23,7 +23,8 @@ enum client_find_what {
     CLIENT_FIND_NONE,
     CLIENT_FIND_RATE,
     CLIENT_FIND_CONNECTIONS,
-    CLIENT_FIND_CONNECT_RATE
+    CLIENT_FIND_CONNECT_RATE,
+    CLIENT_N_FINDS
 };
 #define CLIENT_FINDS "none|rate|connections|connect-rate"
 

@@ -35,7 +35,8 @@ enum client_state {
     CLIENT_RUN_CONNECTING,
     CLIENT_RUN_RUNNING,
     CLIENT_RUN_PAUSED,
-    CLIENT_RUN_DRAINING
+    CLIENT_RUN_DRAINING,
+    CLIENT_RUN_N_STATES
 };
 
 /* --start-at and --start-file. */

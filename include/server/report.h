@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum server_state { SERVER_RUNNING, SERVER_PAUSED, SERVER_ENDED };
+enum server_state { SERVER_RUNNING, SERVER_PAUSED, SERVER_ENDED, SERVER_N_STATES };
 
 struct server_result {
     enum server_state state;

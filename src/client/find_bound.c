@@ -165,5 +165,6 @@ const char *client_find_bound_name(const struct client_find *f)
                                         "client", "accept-queue", "syns-lost",  "server"};
     struct client_find_evidence e;
 
+    _Static_assert(sizeof names / sizeof *names == CLIENT_FIND_BY_SERVER + 1, "one for each");
     return names[client_find_bound(f, &e)];
 }

@@ -18,6 +18,7 @@ const char *client_find_settings_unit(int what)
 {
     static const char *const units[] = {"", "q/s", "connections", "connections/s"};
 
+    _Static_assert(sizeof units / sizeof *units == CLIENT_N_FINDS, "one for each");
     return units[what];
 }
 

@@ -296,6 +296,7 @@ void report_json(FILE *out, const struct report_about *about, const struct clien
     char measured[CLOCK_RFC3339_BYTES];
     struct json j;
 
+    _Static_assert(sizeof states / sizeof *states == CLIENT_RUN_N_STATES, "one for each");
     result_json_begin(&j, out, "tcpclient", about->version);
     result_json_run(&j, states[r->state], r->started_epoch_ns);
     json_string(&j, "measured_from",

@@ -131,6 +131,7 @@ void server_report_json(FILE *out, const struct server_result *r)
     static const char *const states[] = {"running", "paused", "ended"};
     struct json j;
 
+    _Static_assert(sizeof states / sizeof *states == SERVER_N_STATES, "one for each");
     result_json_begin(&j, out, "tcpserver", r->version);
     result_json_run(&j, states[r->state], r->started_epoch_ns);
     json_string(&j, "address", r->address);

@@ -30,6 +30,7 @@ enum search_step {
     SEARCH_CONFIRM,  /* a long trial below the lower bound of the others */
     SEARCH_OVERLOAD, /* above the lower bound; not judged, not drained */
     SEARCH_RECOVER,  /* time until the service level is met again, at most duration_ns */
+    SEARCH_N_STEPS
 };
 
 struct search_order {
@@ -43,7 +44,8 @@ enum search_status {
     SEARCH_FOUND,
     SEARCH_AT_LEAST,  /* no load of the range is an upper bound */
     SEARCH_LESS_THAN, /* none is a lower bound */
-    SEARCH_INCONCLUSIVE
+    SEARCH_INCONCLUSIVE,
+    SEARCH_N_STATUSES
 };
 
 /* Why a search is inconclusive. */
@@ -55,7 +57,8 @@ enum search_reason {
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
     SEARCH_STOPPED,     /* on request */
     SEARCH_UNCONNECTED, /* no connection became usable */
-    SEARCH_SERVER_GONE  /* none was usable any longer */
+    SEARCH_SERVER_GONE, /* none was usable any longer */
+    SEARCH_N_REASONS
 };
 
 struct search_trial {

@@ -9,7 +9,7 @@
 
 #include "client/search/slo.h"
 
-enum trial_class { TRIAL_GOOD, TRIAL_BAD, TRIAL_VOID };
+enum trial_class { TRIAL_GOOD, TRIAL_BAD, TRIAL_VOID, TRIAL_N_CLASSES };
 
 enum trial_reason {
     TRIAL_NO_REASON,         /* good */

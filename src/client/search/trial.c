@@ -133,6 +133,7 @@ const char *trial_class_name(enum trial_class class)
 {
     static const char *const names[] = {"good", "bad", "void"};
 
+    _Static_assert(sizeof names / sizeof *names == TRIAL_N_CLASSES, "one for each");
     return names[class];
 }
 
