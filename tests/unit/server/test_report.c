@@ -271,6 +271,30 @@ static void metrics_have_a_sample_per_worker(void **state)
     assert_null(strstr(text, "tcpserver_listen_drops_total ")); /* unknown */
 }
 
+/* But for n_closed, which is the sum of others. */
+static void every_count_is_in_the_json_and_the_metrics(void **state)
+{
+    char value[2][64];
+
+    (void)state;
+    print(server_report_json);
+    for (size_t i = 0; i < sizeof *workers / sizeof(tally_count); i++) {
+        snprintf(value[0], sizeof value[0], "\": %zu,\n", 100 * (i + 1));
+        snprintf(value[1], sizeof value[1], "\": %zu\n", 100 * (i + 1)); /* the last of an object */
+        if (i != offsetof(struct server_tally, n_closed) / sizeof(tally_count) &&
+            strstr(text, value[0]) == NULL && strstr(text, value[1]) == NULL)
+            fail_msg("the JSON lacks count %zu of struct server_tally", i);
+    }
+    free(text);
+    print(put_metrics);
+    for (size_t i = 0; i < sizeof *workers / sizeof(tally_count); i++) {
+        snprintf(value[0], sizeof value[0], "\"} %zu\n", 100 * (i + 1)); /* of worker 1 */
+        snprintf(value[1], sizeof value[1], "\"} %zu\n", 101 * (i + 1)); /* of both, by reason */
+        if (strstr(text, value[0]) == NULL && strstr(text, value[1]) == NULL)
+            fail_msg("the metrics lack count %zu of struct server_tally", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +304,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(json_has_totals_and_each_worker, setup, teardown),
         cmocka_unit_test_setup_teardown(metrics_have_a_sample_per_worker, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_count_is_in_the_json_and_the_metrics, setup,
+                                        teardown),
     };
     static char name[] = "tcpserver";
 
