@@ -50,6 +50,24 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     assert_int_equal(find(&udp, "source tuples")->level, PREFLIGHT_STOP);
 }
 
+/* With every line that there can be; preflight_line_add() aborts if there are too many. */
+static void the_longest_plan_has_room(void **state)
+{
+    struct host_limits host = host_of_10000;
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    host.cgroup_available_bytes = host.memory_available_bytes;
+    host.address_space_bytes = host.memory_available_bytes;
+    host.tcp_timestamps = 0;
+    ask.lacks_route = true;
+    preflight_client(&p, &host, &ask);
+    assert_true(has_line(&p, "route") && has_line(&p, "cgroup memory") &&
+                has_line(&p, "address space") && has_line(&p, "lowest port"));
+    assert_in_range(p.n_lines, 25, PREFLIGHT_LINES);
+}
+
 /* One limit made worse by one, and the line that must report it. */
 struct worse {
     size_t offset;
@@ -384,6 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_suffices_exactly_is_ok),
+        cmocka_unit_test(the_longest_plan_has_room),
         cmocka_unit_test(a_warning_on_stderr_begins_with_warning),
         cmocka_unit_test(udp_sockets_need_nothing_of_tcp),
         cmocka_unit_test(each_limit_that_is_short_by_one_is_named),
