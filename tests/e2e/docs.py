@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documents agree with the programs: option tables, man pages, examples."""
 
+import glob
 import re
 
 from documents import *
@@ -18,6 +19,7 @@ def documented(text):
 def check_documented(program, text):
     """Every option has its paragraph, in the order of --help and with the same default; nothing else has one."""
     options, paragraphs = options_of(program), documented(text)
+    check_equal({o[1] for o in options} ^ {p[1] for p in paragraphs}, set(), f"options of {program} only in --help or only in the page")
     check_equal([p[:3] for p in paragraphs], [o[:3] for o in options], f"options documented for {program}")
     for (_, name, _, line), (*_, paragraph) in zip(options, paragraphs):
         check(len(paragraph) > 20, f"words about {program} --{name}: {paragraph!r}")
@@ -69,6 +71,48 @@ def test_man_page_lists_every_variable_of_the_environment():
     read = {name for path in sources for name in re.findall(r'\bgetenv\("(\w+)"\)', read_source("src", path))}
     check("TMPDIR" in read, f"the control: {read}")
     check_equal(read - set(re.findall(r"^\.B (\w+)$", page, re.M)), set(), "variables that the page leaves out")
+
+
+def options_below(heading):
+    """Of tcpclient --help."""
+    text = run_command([TCPCLIENT, "--help"]).stdout
+    part, = re.findall(rf"^{heading}\n((?:.+\n)+)", text, re.M)
+    return {match.group(2) for match in map(OPTION.match, part.splitlines()) if match}
+
+
+def test_outputs_are_not_compared_as_settings():
+    """tcpreport compares runs only if they have the same settings."""
+    part, = re.findall(r"no_settings\[\] = \{([^}]*)\}", read_source("src", "report/fingerprint.c"))
+    ignored = set(re.findall(r'"([a-z-]+)"', part))
+    outputs = {*options_below("Output"), "config", "profile"}
+    check(len(outputs) > 20, f"outputs: {outputs}")
+    check_equal(outputs - ignored, set(), "outputs that src/report/fingerprint.c takes for settings")
+    nightly, = re.findall(r"no_settings='([^']*)'", read_source("scripts", "nightly-nights.sh"))
+    check_equal(set(nightly.split("|")) - ignored, set(), "settings that differ only for scripts/nightly-nights.sh")
+    check_equal(ignored - {name for _, name, *_ in options_of("tcpclient")}, set(), "names of no option in src/report/fingerprint.c")
+
+
+def choices_of(program, option):
+    """The values that an option expects, if they are a list; the unknown option keeps the program from starting."""
+    r = run_command([*{**PROGRAMS, **COMMANDS}[program], f"--{option}=?", "--no-such-option"])
+    found = re.search(r": expected (.*)\n$", r.stderr)
+    return found.group(1).split("|") if found and "|" in found.group(1) else []
+
+
+def unnamed_choices(program, text):
+    """Choices of options that neither the argument nor the paragraph names."""
+    return {(name, choice) for _, name, argument, paragraph in documented(text) if argument
+            for choice in choices_of(program, name)
+            if not re.search(rf"(?<![\w-]){re.escape(choice)}(?![\w-])", f"{argument} {paragraph}")}
+
+
+def test_man_pages_name_every_choice_of_an_option():
+    page = read_source("docs", "tcpclient.1")
+    pages = [("tcpclient", page), ("tcpserver", read_source("docs", "tcpserver.1"))]
+    check_equal({program: unnamed_choices(program, text) for program, text in pages}, {"tcpclient": set(), "tcpserver": set()},
+                "choices that the man page leaves out")
+    paragraph = re.search(r"^\.TP\n\.B \\-\\-loop \\fI\w+\\fP\n(?:[^.].*\n)+", page, re.M).group()
+    check_equal(unnamed_choices("tcpclient", paragraph.replace("closed", "shut")), {("loop", "closed")}, "the control")
 
 
 def keys_of(part):
@@ -148,8 +192,8 @@ def test_faults_page_lists_every_scenario():
 
 
 def test_tuning_page_explains_every_limit_of_the_plans():
-    code = "".join(read_source("src", f"host/preflight{part}.c") for part in ("", "_threads", "_tuples"))
-    limits = set(re.findall(r'_add(?:_short|_sysctl)?\(p, "([^"]+)"', code))
+    code = "".join(read_text(path) for path in glob.glob(os.path.join(SOURCE_DIR, "src", "host", "preflight*.c")))
+    limits = set(re.findall(r'_add(?:_short|_sysctl)?\(\s*p, "([^"]+)"', code))
     check(len(limits) > 18, f"limits in preflight*.c: {limits}")
     page = read_source("docs", "tcpscaler.7").replace("\\-", "-")
     # of what there is nothing to tune: it is only said
