@@ -54,6 +54,23 @@ static void of_times_below_zero_nothing_is_left(void **state)
     }
 }
 
+/* A later version may add columns on the right, and reads these rows, too (docs/compatibility.md).
+ */
+static void rows_of_version_0_1_are_read(void **state)
+{
+    static const char columns[] = "type,timestamp,connection_id,query_id,poisson_id,"
+                                  "poisson_interval_us,rtt_us,response_us,send_lag_us";
+    struct row row;
+
+    (void)state;
+    assert_memory_equal(ROWS_HEADER, columns, sizeof columns - 1);
+    assert_int_equal(row_reader_take("Q,1.000000000,7,9,3,1,,,0.999\n", &row), 0);
+    assert_int_equal(row.connection, 7);
+    assert_int_equal(row.send_lag_ns, 999);
+    assert_int_equal(row_reader_take("A,1.000000000,7,9,,,1,2.998,0.999\n", &row), 0);
+    assert_int_equal(row.response_ns, 2998);
+}
+
 static void invalid_rows_are_refused(void **state)
 {
     static const char *const texts[] = {
@@ -84,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_to_the_nanosecond),
         cmocka_unit_test(of_times_below_zero_nothing_is_left),
+        cmocka_unit_test(rows_of_version_0_1_are_read),
         cmocka_unit_test(invalid_rows_are_refused),
     };
 
