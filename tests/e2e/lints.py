@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The lints of words, licences, workflows and shell scripts find what they are for, and the repository has none of it."""
 
+import glob
+
 from harness import *
 
 
@@ -129,6 +131,24 @@ def test_every_shell_script_is_checked():
         write_text(path, f'#!/bin/sh\n{before}cd "$(dirname "$0")/.." || exit\n')
         r = run_command([lint, path])
         check_equal((r.returncode, f"{path}: cd " in r.stdout), (code, code == 1), f"cd to its own directory: {r.stdout}")
+
+
+def tests_not_run(lists):
+    """Files of tests that these texts do not name; CMake finds the unit tests of the rooms by itself."""
+    found = {path: os.path.basename(path).removesuffix(".py") for path in glob.glob(os.path.join(SOURCE_DIR, "tests/e2e/*.py"))
+             if re.search(r"^def test_", read_text(path), re.M)}
+    for path in glob.glob(os.path.join(SOURCE_DIR, "tests/unit/test_*.c")) + glob.glob(os.path.join(SOURCE_DIR, "tests/fuzz/fuzz_*.c")):
+        found[path] = re.fullmatch(r"(?:test|fuzz)_(\w+)\.c", os.path.basename(path)).group(1)
+    check(len(found) > 100, f"files of tests: {len(found)}")
+    return {name for name in found.values() if not re.search(rf"(?<![\w/]){name}\b", lists)}
+
+
+def test_every_file_of_tests_is_run():
+    lists = re.sub(r"#.*", "", read_source("tests/CMakeLists.txt")).replace("fuzz/fuzz_", "")
+    lists += read_source("tests/fleet/run").replace("tests/e2e/", "")
+    check_equal(tests_not_run(lists), set(), "tests that neither tests/CMakeLists.txt nor tests/fleet/run names")
+    check_equal(tests_not_run(re.sub(r"\b(keepalive|endpoint|print_config)\b", "", lists)), {"keepalive", "endpoint", "print_config"},
+                "the control")
 
 
 if __name__ == "__main__":
