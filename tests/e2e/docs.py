@@ -124,6 +124,37 @@ def keys_of(part):
     return {*part.get("properties", {}), *(key for p in part.values() for key in keys_of(p))}
 
 
+def numbers_of(part, schema, path=""):
+    """The paths of all numbers in a JSON schema that are no counts."""
+    part = schema["$defs"][part["$ref"].split("/")[-1]] if "$ref" in part else part
+    if "number" in (part.get("type", []) if isinstance(part.get("type"), list) else [part.get("type")]):
+        yield path
+    for key, value in part.get("properties", {}).items():
+        yield from numbers_of(value, schema, f"{path}.{key}" if path else key)
+    for other in [*part.get("anyOf", []), *part.get("oneOf", []), part.get("additionalProperties")]:
+        if isinstance(other, dict):
+            yield from numbers_of(other, schema, path)
+
+
+def added_up(schema):
+    """Numbers that tcpreport merge would add up as if they were counts."""
+    code = read_source("src", "report/merge.c")
+    others = dict(re.findall(r'\{"(\w+)", ([A-Z_]+)\}', code))
+    ends = re.findall(r'ends_with\(key, "(\w+)"\)', code)
+    begins = re.findall(r'begins_with\(key, "(\w+)"\)', code)
+    check(len(others) > 20 and len(ends) > 3 and len(begins) > 3, f"rules of merge.c: {others}, {ends}, {begins}")
+    return {path for path in numbers_of(schema, schema) if others.get(path.split(".")[0], "ADD").startswith("ADD")
+            and not path.split(".")[-1].endswith(tuple(ends)) and not path.split(".")[-1].startswith(tuple(begins))}
+
+
+def test_merge_knows_every_number_of_the_result_that_is_no_count():
+    schema = json.loads(read_source("docs", "result.schema.json"))
+    check(len([*numbers_of(schema, schema)]) > 20, "numbers")
+    check_equal(added_up(schema), set(), "numbers that src/report/merge.c takes for counts")
+    schema["properties"]["push"]["properties"]["share_lost"] = {"type": ["number", "null"]}
+    check_equal(added_up(schema), {"push.share_lost"}, "the control")
+
+
 def check_explained(keys, page, what):
     check_equal({key for key in keys if f"`{key}`" not in page}, set(), f"{what} that docs/result.md leaves out")
 
