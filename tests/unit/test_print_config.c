@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_print_config: --print-config is read back as a file, for every option of both programs. */
+ * test_print_config: --print-config is read back as a file, for every option of both programs; the
+ * defaults that --help gives. */
 #include "settings_steps.h"
 
 #include "config/options_value.h"
@@ -149,6 +150,63 @@ static void every_option_of_tcpserver_comes_back(void **state)
     assert_options_come_back(parse_server, server_opts_table());
 }
 
+/* Copies the default that a line of --help gives; false: it gives none, or the option is a text. */
+static bool default_of(const struct option_row *row, char value[LINE_BYTES])
+{
+    const char *begin =
+        row->kind != OPTION_TEXT && row->help != NULL ? strstr(row->help, "default: ") : NULL;
+
+    if (begin == NULL)
+        return false;
+    begin += strlen("default: ");
+    snprintf(value, LINE_BYTES, "%.*s", (int)strcspn(begin, ";)"), begin);
+    return true;
+}
+
+/* Whether the default is set later, where it is needed: 0 is below the minimum. */
+static bool is_set_later(const struct option_row *row, const void *settings)
+{
+    const bool has_minimum = row->kind == OPTION_COUNT || row->kind == OPTION_BYTES ||
+                             row->kind == OPTION_DURATION; /* of type uint64_t */
+
+    return has_minimum && row->min > 0 &&
+           *(const uint64_t *)(const void *)((const char *)settings + row->offset) == 0;
+}
+
+/* Each default that is a value of its option is the one in `settings`.  Returns how many are. */
+static unsigned assert_defaults(struct options *table, void *settings, size_t n_bytes)
+{
+    void *before = malloc(n_bytes);
+    unsigned n = 0;
+
+    assert_non_null(before);
+    memcpy(before, settings, n_bytes);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct option_row *row = &table->rows[i];
+        char value[LINE_BYTES];
+
+        if (!default_of(row, value) || is_set_later(row, settings))
+            continue;
+        if (options_set(table, settings, row, value, OPTIONS_COMMAND_LINE, error) == 0)
+            n++;
+        else if (*value >= '0' && *value <= '9') /* not "none", "the kernel's" */
+            fail_msg("--%s: no value: (default: %s)", row->name, value);
+        if (memcmp(settings, before, n_bytes) != 0)
+            fail_msg("--%s: not the default: %s", row->name, value);
+    }
+    free(before);
+    return n;
+}
+
+static void help_gives_the_defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(parse_client, "host"), OPTIONS_RUN);
+    assert_in_range(assert_defaults(client_opts_table(), &opts, sizeof opts), 30, 100);
+    assert_int_equal(parse(parse_server, ""), OPTIONS_RUN);
+    assert_in_range(assert_defaults(server_opts_table(), &server, sizeof server), 9, 100);
+}
+
 static void what_is_not_given_is_printed_as_a_comment(void **state)
 {
     (void)state;
@@ -166,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_of_tcpclient_comes_back),
         cmocka_unit_test(every_option_of_tcpserver_comes_back),
+        cmocka_unit_test(help_gives_the_defaults),
         cmocka_unit_test(what_is_not_given_is_printed_as_a_comment),
     };
 
