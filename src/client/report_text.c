@@ -127,6 +127,27 @@ static double success_percent(const struct tally_queries *q)
     return floor(percent_of(tally_get(&q->answered), tally_get(&q->scheduled)) * 1e4) / 1e4;
 }
 
+/* Stray answers are not told apart by the kind of query that they belong to. */
+static const char *strays_include(const struct tally *t)
+{
+    const bool of_probes = tally_get(&t->queries[TALLY_PROBE].timeout) > 0;
+
+    if (tally_get(&t->queries[TALLY_WARMUP].scheduled) == 0)
+        return of_probes ? " (queries that prove connections included)" : "";
+    return of_probes ? " (warm-up and queries that prove connections included)"
+                     : " (warm-up included)";
+}
+
+static void print_strays(FILE *out, const struct tally *t)
+{
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
+
+    if (tally_get(&t->late) + tally_get(&t->duplicate) + tally_get(&t->unknown_id) > 0)
+        fprintf(out, "             stray answers%s: %s late, %s duplicate, %s with unknown id\n",
+                strays_include(t), count_text(a, &t->late), count_text(b, &t->duplicate),
+                count_text(c, &t->unknown_id));
+}
+
 static void print_queries(FILE *out, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -151,12 +172,7 @@ static void print_queries(FILE *out, const struct client_result *r)
     if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
         fprintf(out, "             %s waited for a free id, %s moved to another connection\n",
                 count_text(a, &q->blocked), count_text(b, &q->rerouted));
-    if (tally_get(&r->tally.late) + tally_get(&r->tally.duplicate) +
-            tally_get(&r->tally.unknown_id) >
-        0)
-        fprintf(out, "             stray answers%s: %s late, %s duplicate, %s with unknown id\n",
-                n_before > 0 ? " (warm-up included)" : "", count_text(a, &r->tally.late),
-                count_text(b, &r->tally.duplicate), count_text(c, &r->tally.unknown_id));
+    print_strays(out, &r->tally);
     if (n_before > 0)
         fprintf(out, "             %s more %s, not included\n", units_format_count(a, n_before),
                 r->sweep != NULL ? "at the start of trials and in overloads" : "in the warm-up");

@@ -105,6 +105,25 @@ static void counts_of_all_queries_say_so(void **state)
     free(text);
 }
 
+/* No query of the load timed out; those that proved connections did. */
+static void late_answers_to_proofs_are_said_to_be_included(void **state)
+{
+    struct made_up *m = *state;
+    struct tally *t = &m->result.tally;
+    char *text;
+
+    tally_add(&t->queries[TALLY_PROBE].timeout, 34);
+    tally_add(&t->late, 34);
+    text = text_of(report_text, m);
+    assert_has(text, " stray answers (queries that prove connections included): 34 late,");
+    free(text);
+    tally_add(&t->queries[TALLY_WARMUP].scheduled, 500);
+    text = text_of(report_text, m);
+    assert_has(text,
+               " stray answers (warm-up and queries that prove connections included): 34 late,");
+    free(text);
+}
+
 /* Neither number is taken from the other. */
 static void as_many_of_one_kind_as_of_another_are_reported(void **state)
 {
@@ -323,6 +342,7 @@ int main(void)
         TEST(small_rate_is_not_rounded_to_nothing),
         TEST(a_load_that_never_began_has_no_rate),
         TEST(counts_of_all_queries_say_so),
+        TEST(late_answers_to_proofs_are_said_to_be_included),
         TEST(as_many_of_one_kind_as_of_another_are_reported),
         TEST(one_of_a_kind_is_singular),
         TEST(json_has_every_figure_in_its_place),
