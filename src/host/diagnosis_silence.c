@@ -67,6 +67,13 @@ bool diagnosis_silence_never_answered(const struct diagnosis_input *in)
     return sum(&u) > 0;
 }
 
+/* Accept queues of other programs may have overflowed, but a server that sends accepts. */
+static bool does_not_accept(const struct diagnosis_input *in)
+{
+    return in->listen_overflows != UNKNOWN && in->listen_overflows > 0 &&
+           tally_get(&in->tally->bytes_received) == 0;
+}
+
 static const char *unanswered_remedy(const struct diagnosis_input *in, const struct unanswered *u)
 {
     const bool are_silent = u->silent > sum(u) / 2;
@@ -82,7 +89,7 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
                    ? "nothing listens there, as some were told; hosts limit how many ICMP messages "
                      "they send"
                    : "the server hangs, or a firewall drops the datagrams";
-    if (are_silent && in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
+    if (are_silent && does_not_accept(in))
         return "the server does not accept connections: it hangs or is stopped";
     if (in->listens)
         return "usually the server pushes no messages (tcpserver --push), hangs, or is a proxy "

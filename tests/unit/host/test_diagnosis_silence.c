@@ -40,6 +40,18 @@ static void nobody_who_answers_is_told_apart_from_limits(void **state)
     assert_one("nobody answers", 100, "100 silent", "expects PROXY headers");
 }
 
+/* An echo server answers a ping with the ping: its connections are silent, but it accepts them. */
+static void a_server_that_sends_accepts_connections(void **state)
+{
+    (void)state;
+    in.protocol = "ping";
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "100 silent", "it hangs or is stopped");
+    tally_add(&tally.bytes_received, 120);
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 100, "100 silent", "usually the server speaks another --protocol");
+}
+
 /* A listener sends nothing before the server has greeted it. */
 static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
 {
@@ -344,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nobody_who_answers_is_told_apart_from_limits),
+        TEST(a_server_that_sends_accepts_connections),
         TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
         TEST(few_silent_ones_are_not_those_to_explain),
         TEST(silence_is_found_on_connections_that_end_well),
