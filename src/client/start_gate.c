@@ -67,6 +67,23 @@ static int log_unwritable(const char *file)
     return log_error("--start-file: cannot write '%s.ready': %s", file, strerror(errno));
 }
 
+/* Creates the file, in place of one that an earlier run left.  In a directory that others write to,
+ * a link may lead anywhere, and opening a FIFO would wait for its reader. */
+static FILE *create(const char *new)
+{
+    struct stat status;
+    FILE *out;
+    int fd;
+
+    if (lstat(new, &status) == 0 && (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)))
+        unlink(new);
+    fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd >= 0 && out == NULL)
+        close(fd);
+    return out;
+}
+
 /* Tries to write, and removes what an earlier run left, but not a socket: it may be that of
  * --control. */
 static int try_to_write(const char *ready, const char *new)
@@ -78,7 +95,7 @@ static int try_to_write(const char *ready, const char *new)
         errno = EEXIST;
         return -1;
     }
-    out = fopen(new, "we");
+    out = create(new);
     if (out == NULL)
         return -1;
     fclose(out);
@@ -134,7 +151,7 @@ static int write_ready(const char *file, const struct client_result *r)
     FILE *out;
     struct json j;
 
-    if (paths_of(ready, new, file) != 0 || (out = fopen(new, "we")) == NULL)
+    if (paths_of(ready, new, file) != 0 || (out = create(new)) == NULL)
         return -1;
     json_init(&j, out);
     json_object_begin(&j, NULL);
