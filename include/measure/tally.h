@@ -83,8 +83,9 @@ struct tally {
         tally_count with_timeouts;       /* connections with queries that timed out */
         tally_count deaf_unacknowledged; /* connections that ended deaf (client/worker/transport.h),
                                           * with data that the peer had not acknowledged */
-        tally_count deaf_unproven;       /* those deaf when the run ended them, never answered */
-        tally_count answering; /* those live at the end, answered, without a timeout since */
+        tally_count unproven_unacknowledged; /* those never answered that ended with such data */
+        tally_count deaf_unproven; /* those deaf when the run ended them, never answered */
+        tally_count answering;     /* those live at the end, answered, without a timeout since */
         tally_count needless_retransmits; /* spurious: the peer had the segment already */
         tally_count opening_retransmits;  /* of the others, those before the first answer */
         tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];

@@ -74,22 +74,34 @@ static bool does_not_accept(const struct diagnosis_input *in)
            tally_get(&in->tally->bytes_received) == 0;
 }
 
+/* The kernel of the server's host would acknowledge what nobody reads. */
+static uint64_t count_unacknowledged(const struct diagnosis_input *in, const struct unanswered *u)
+{
+    const uint64_t n = tally_get(&in->tally->connections.unproven_unacknowledged);
+
+    return n < u->silent ? n : u->silent;
+}
+
 static const char *unanswered_remedy(const struct diagnosis_input *in, const struct unanswered *u)
 {
     const bool are_silent = u->silent > sum(u) / 2;
+    const bool accepts_none = are_silent && does_not_accept(in);
 
+    if (!accepts_none && count_unacknowledged(in, u) > sum(u) / 2)
+        return "packets are lost on the way: check the firewalls and, if queries are large, the "
+               "path MTU (ping -M do -s SIZE); or the server does not accept connections";
     if (in->with_proxy_headers)
         return "check that the server expects PROXY headers, otherwise omit --proxy-protocol; or "
                "it uses another --protocol, hangs, or is a proxy whose backend is down";
     if (in->over_tls)
-        return "check that the port uses TLS, otherwise omit --tls; or the server hangs, or it is "
-               "a proxy whose backend is down";
+        return "check that the port uses TLS, otherwise omit --tls; or the server hangs, it is a "
+               "proxy whose backend is down, or large packets are lost on the way (path MTU)";
     if (in->over_udp)
         return diagnosis_line_count(in, REASON_REFUSED) > 0
                    ? "nothing listens there, as some were told; hosts limit how many ICMP messages "
                      "they send"
                    : "the server hangs, or a firewall drops the datagrams";
-    if (are_silent && does_not_accept(in))
+    if (accepts_none)
         return "the server does not accept connections: it hangs or is stopped";
     if (in->listens)
         return "usually the server pushes no messages (tcpserver --push), hangs, or is a proxy "
@@ -104,26 +116,30 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
 void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const struct unanswered u = count_unanswered(in);
+    const uint64_t n_unacknowledged = count_unacknowledged(in, &u);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], e[UNITS_TEXT_BYTES];
-    char others[64] = "";
+    char others[64] = "", unacknowledged[64] = "";
     struct diagnosis_line *line;
 
     if (sum(&u) == 0)
         return;
+    if (n_unacknowledged > 0)
+        snprintf(unacknowledged, sizeof unacknowledged, " (%s unacknowledged)",
+                 units_format_count(a, n_unacknowledged));
     line = diagnosis_line_add(d, "nobody answers", sum(&u));
     if (in->not_begun > 0)
         snprintf(others, sizeof others, "; %s more not attempted",
                  units_format_count(a, in->not_begun));
     diagnosis_line_say(line->evidence,
-                       "no connection ever got an answer (%s%s): %s silent, %s closed, %s reset, "
+                       "no connection ever got an answer (%s%s): %s silent%s, %s closed, %s reset, "
                        "%s got unexpected bytes%s",
                        in->protocol,
                        in->over_tls   ? " over TLS"
                        : in->over_udp ? " over UDP"
                                       : "",
-                       units_format_count(a, u.silent), units_format_count(b, u.closed),
-                       units_format_count(c, u.reset), units_format_count(e, u.other_bytes),
-                       others);
+                       units_format_count(a, u.silent), unacknowledged,
+                       units_format_count(b, u.closed), units_format_count(c, u.reset),
+                       units_format_count(e, u.other_bytes), others);
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
 }
 

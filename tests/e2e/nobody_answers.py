@@ -89,6 +89,22 @@ def test_silence_is_named_where_queries_open_or_replace_connections():
         check_equal((lines[0]["connections"], c["proven"]), (c["with_timeouts"], 0), f"{options}: silent, proven")
 
 
+def test_queries_larger_than_the_path_mtu_are_lost_on_the_way():
+    with Namespace() as ns:
+        with Server(prefix=ns.prefix) as server:
+            ns.drop(f"tcp dport {server.port} meta length > 1500")
+            for size, evidence, remedy in ((3000, "2 silent (2 unacknowledged)", "path MTU (ping"), (1000, None, None)):
+                r = run_client("-p", server.port, "-c", 2, "-r", 10, "-t", 1, "--protocol", "echo", "--size", size, "--timeout", "1s",
+                               "127.0.0.1", prefix=ns.prefix)
+                check_conservation(r)
+                lines = r.json["diagnosis"]
+                if evidence is None:
+                    check_equal(lines, [], "the diagnosis of queries that fit")
+                else:
+                    check_equal([line["limit"] for line in lines], ["nobody answers"], "diagnosis")
+                    check(evidence in lines[0]["evidence"] and remedy in lines[0]["remedy"], lines[0])
+
+
 def test_firewall_of_the_server_is_given_up():
     """It rejects SYNs with an ICMP message, as that of Fedora does: EHOSTUNREACH over IPv4, EACCES over IPv6."""
     with Namespace() as ns:

@@ -220,6 +220,8 @@ static void count_segments(struct client_conn *c, int fd, bool was_usable, struc
         tally_add(&f->tally.connections.opening_retransmits, needed_retransmits(&tcp));
     if (c->n_unheard == CLIENT_CONN_DEAF && tcp.timeouts > 0)
         tally_add(&f->tally.connections.deaf_unacknowledged, 1);
+    if (!c->proven && tcp.timeouts > 0)
+        tally_add(&f->tally.connections.unproven_unacknowledged, 1);
     if (c->n_unheard == CLIENT_CONN_DEAF && !c->proven && outcome.phase == PHASE_RUN)
         tally_add(&f->tally.connections.deaf_unproven, 1);
     if (c->proven && (outcome.reason == REASON_PEER || outcome.reason == REASON_RESET))

@@ -52,6 +52,29 @@ static void a_server_that_sends_accepts_connections(void **state)
     assert_one("nobody answers", 100, "100 silent", "usually the server speaks another --protocol");
 }
 
+/* The kernel acknowledges what a server that hangs does not read. */
+static void packets_that_are_not_acknowledged_are_lost_on_the_way(void **state)
+{
+    (void)state;
+    in.listen_overflows = 0;
+    in.over_tls = true;
+    for (unsigned n = 0; n < 2; n++) {
+        nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+        tally_add(&tally.connections.unproven_unacknowledged, 50 + n);
+        diagnosis_make(&d, &in);
+        assert_one("nobody answers", 100,
+                   n == 0 ? "100 silent (50 unacknowledged), 0" : "100 silent (51 unacknowledged)",
+                   n == 0 ? "check that the port uses TLS" : "packets are lost on the way: ");
+    }
+    tally_add(&tally.connections.unproven_unacknowledged, 100); /* others were closed */
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 100, "(100 unacknowledged)", "path MTU (ping -M do -s SIZE)");
+    in.listen_overflows = 85; /* what is not in the accept queue is not acknowledged */
+    in.over_tls = false;
+    diagnosis_make(&d, &in);
+    assert_one("nobody answers", 100, "(100 unacknowledged)", "does not accept connections: it");
+}
+
 /* A listener sends nothing before the server has greeted it. */
 static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
 {
@@ -357,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nobody_who_answers_is_told_apart_from_limits),
         TEST(a_server_that_sends_accepts_connections),
+        TEST(packets_that_are_not_acknowledged_are_lost_on_the_way),
         TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
         TEST(few_silent_ones_are_not_those_to_explain),
         TEST(silence_is_found_on_connections_that_end_well),
