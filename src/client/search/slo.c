@@ -133,11 +133,15 @@ uint64_t slo_values_needed(const struct slo_goal *goal)
     return goal->share_ppm > 0 ? (10ull * MILLION + goal->share_ppm - 1) / goal->share_ppm : 1;
 }
 
+/* For a goal that allows none: a short trial has a tenth of them.  With fewer, it often has none,
+ * or one that this host delays voids it. */
+enum { LEAST_QUERIES = 100 };
+
 static uint64_t queries_needed(const struct slo_goal *goal)
 {
     const uint64_t n_exceeding = goal->metric == SLO_LOST ? 10 : goal->share_ppm < 10000 ? 30 : 100;
 
-    return goal->share_ppm > 0 ? n_exceeding * MILLION / goal->share_ppm : 0;
+    return goal->share_ppm > 0 ? n_exceeding * MILLION / goal->share_ppm : LEAST_QUERIES;
 }
 
 uint64_t slo_queries_needed(const struct slo *slo)

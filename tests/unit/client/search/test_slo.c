@@ -133,7 +133,7 @@ static void a_rare_event_needs_many_queries(void **state)
     assert_int_equal(slo_queries_needed(&p99), 10000);
     assert_int_equal(slo_queries_needed(&p999), 30000);
     assert_int_equal(slo_queries_needed(&lost), 10000);
-    assert_int_equal(slo_queries_needed(&none), 0);
+    assert_int_equal(slo_queries_needed(&none), 100);
 }
 
 static void as_many_values_as_a_percentile_needs(void **state)
