@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 struct sock_address;
 
@@ -41,5 +42,11 @@ struct sockdiag_tuples {
 int sockdiag_tuples(const struct sock_address *peer, bool with_open,
                     bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
                     const void *context, struct sockdiag_tuples *tuples);
+
+/* Connected UDP sockets of this namespace whose own address and port is_counted() accepts, whatever
+ * their peer; none is in TIME_WAIT.  Returns as above. */
+int sockdiag_udp_tuples(sa_family_t family,
+                        bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
+                        const void *context, struct sockdiag_tuples *tuples);
 
 #endif

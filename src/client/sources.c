@@ -271,6 +271,16 @@ static bool is_member(const void *context, const struct srcplan_tuple *source)
            (m->plan->n_ranges == 0 || srcplan_has_address(m->plan, &source->address));
 }
 
+/* A UDP socket keeps others, whatever their peer, from its address and port.  The ports of those
+ * that are bound to all addresses are not in the plan. */
+static void list_taken_by_udp(struct sockdiag_tuples *taken, const struct client_config *c,
+                              const struct members *m)
+{
+    if (c->plan.n_ranges > 0 &&
+        sockdiag_udp_tuples(c->target.ss.ss_family, is_member, m, taken) != 0)
+        taken->n_open = 0; /* unknown */
+}
+
 /* Returns whether these are known. */
 static bool list_taken(struct sockdiag_tuples *taken, const struct client_config *c,
                        const struct sock_address *server, const struct host_limits *host)
@@ -279,10 +289,14 @@ static bool list_taken(struct sockdiag_tuples *taken, const struct client_config
     const bool with_open = host->sockets_in_use > 0 && host->sockets_in_use <= MOST_SOCKETS_LISTED;
 
     *taken = (struct sockdiag_tuples){.n_time_wait = 0};
-    if (c->socket.datagrams || m.plan->ports == NULL)
+    if (m.plan->ports == NULL)
         return c->socket.datagrams;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
         m.has_port[m.plan->ports[i]] = true;
+    if (c->socket.datagrams) {
+        list_taken_by_udp(taken, c, &m);
+        return true;
+    }
     return (host->sockets_in_time_wait == 0 && !with_open) ||
            sockdiag_tuples(server, with_open, is_member, &m, taken) == 0;
 }

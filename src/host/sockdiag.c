@@ -121,7 +121,7 @@ int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *stat
 #define OPEN_STATES (1u << TCP_ESTABLISHED | 1u << TCP_SYN_SENT | 1u << TCP_CLOSE_WAIT)
 
 struct tuple_census {
-    const struct sock_address *peer;
+    const struct sock_address *peer; /* NULL: any */
     bool (*is_counted)(const void *context, const struct srcplan_tuple *source);
     const void *context;
     struct sockdiag_tuples *tuples;
@@ -135,7 +135,7 @@ static void on_tuple(void *context, const struct inet_diag_msg *socket, size_t n
 
     (void)n_bytes;
     memcpy(source.address.bytes, socket->id.idiag_src, socket->idiag_family == AF_INET ? 4 : 16);
-    if (!is_towards(socket, t->peer) || !t->is_counted(t->context, &source))
+    if ((t->peer != NULL && !is_towards(socket, t->peer)) || !t->is_counted(t->context, &source))
         return;
     if (socket->idiag_state != TCP_TIME_WAIT) {
         t->tuples->n_open++;
@@ -156,6 +156,18 @@ int sockdiag_tuples(const struct sock_address *peer, bool with_open,
         .peer_port = sock_port(peer),
     };
     struct tuple_census census = {peer, is_counted, context, tuples};
+
+    *tuples = (struct sockdiag_tuples){0};
+    return inet_sockets_each(&which, on_tuple, &census);
+}
+
+int sockdiag_udp_tuples(sa_family_t family,
+                        bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
+                        const void *context, struct sockdiag_tuples *tuples)
+{
+    const struct inet_sockets which = {
+        .udp = true, .family = (uint8_t)family, .states = 1u << TCP_ESTABLISHED};
+    struct tuple_census census = {NULL, is_counted, context, tuples};
 
     *tuples = (struct sockdiag_tuples){0};
     return inet_sockets_each(&which, on_tuple, &census);

@@ -154,6 +154,27 @@ static void a_port_of_another_connection_to_the_target_is_in_use(void **state)
     assert_int_equal(s.n_in_use, 1);
 }
 
+/* Of UDP, whatever its peer. */
+static void a_port_of_another_connected_udp_socket_is_in_use(void **state)
+{
+    static const struct host_limits host;
+    struct client_sources s = {0};
+    uint16_t peer_port, own_port;
+    const int peer = bind_anywhere(SOCK_DGRAM, INADDR_LOOPBACK, &peer_port);
+    const int fd = bind_anywhere(SOCK_DGRAM, INADDR_LOOPBACK, &own_port);
+
+    (void)state;
+    if (sockdiag_udp_ports(true, ignore, NULL) != 0)
+        skip();
+    config.socket.datagrams = true;
+    target->sin_port = htons(peer_port);
+    assert_int_equal(connect(fd, (struct sockaddr *)target, sizeof *target), 0);
+    target->sin_port = htons(1);
+    fit_the_tuple_in_use(&s, &host, own_port, fd, peer);
+    assert_int_equal(s.n_tuples, 1);
+    assert_int_equal(s.n_in_use, 1);
+}
+
 /* Of two classes with as many connections, to a port that nothing is connected to and to this one.
  */
 static void tuples_in_use_count_towards_the_port_with_the_fewest_to_spare(void **state)
@@ -250,6 +271,7 @@ int main(void)
         TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
         TEST(without_a_fallback_the_range_counts),
         TEST(a_port_of_another_connection_to_the_target_is_in_use),
+        TEST(a_port_of_another_connected_udp_socket_is_in_use),
         TEST(tuples_in_use_count_towards_the_port_with_the_fewest_to_spare),
         TEST(without_tuples_in_use_the_larger_class_counts),
         TEST(ports_of_udp_sockets_are_none_of_the_kernels_choice),
