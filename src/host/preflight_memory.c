@@ -17,25 +17,29 @@
 
 /* --- what is left, what is needed --- */
 
+/* The run's reserve: what its programs need is still in it when they have touched it. */
 static uint64_t less_reserve(uint64_t available_bytes, uint64_t limit_bytes,
-                             enum memory_watch_reserve part)
+                             const struct memory_ends *ends, enum memory_watch_reserve part)
 {
     const uint64_t reserve_bytes =
-        limit_bytes != UNKNOWN ? memory_watch_reserve_bytes(limit_bytes, part) : 0;
+        (limit_bytes != UNKNOWN ? memory_watch_reserve_bytes(limit_bytes, part) : 0) +
+        memory_model_program_bytes(ends);
 
     if (available_bytes == UNKNOWN)
         return UNKNOWN;
     return available_bytes > reserve_bytes ? available_bytes - reserve_bytes : 0;
 }
 
-static uint64_t machine_bytes(const struct host_limits *host, enum memory_watch_reserve part)
+static uint64_t machine_bytes(const struct host_limits *host, const struct memory_ends *ends,
+                              enum memory_watch_reserve part)
 {
-    return less_reserve(host->memory_available_bytes, host->memory_total_bytes, part);
+    return less_reserve(host->memory_available_bytes, host->memory_total_bytes, ends, part);
 }
 
-static uint64_t cgroup_bytes(const struct host_limits *host, enum memory_watch_reserve part)
+static uint64_t cgroup_bytes(const struct host_limits *host, const struct memory_ends *ends,
+                             enum memory_watch_reserve part)
 {
-    return less_reserve(host->cgroup_available_bytes, host->cgroup_limit_bytes, part);
+    return less_reserve(host->cgroup_available_bytes, host->cgroup_limit_bytes, ends, part);
 }
 
 static enum memory_account account_of_cgroup(const struct host_limits *host)
@@ -57,8 +61,8 @@ static uint64_t address_space_needed(const struct host_limits *host, const struc
 bool preflight_memory_suffices(const struct host_limits *host, const struct memory_ends *own,
                                enum memory_watch_reserve part)
 {
-    return memory_model_bytes(own, MEMORY_OF_MACHINE) <= machine_bytes(host, part) &&
-           memory_model_bytes(own, account_of_cgroup(host)) <= cgroup_bytes(host, part) &&
+    return memory_model_bytes(own, MEMORY_OF_MACHINE) <= machine_bytes(host, own, part) &&
+           memory_model_bytes(own, account_of_cgroup(host)) <= cgroup_bytes(host, own, part) &&
            address_space_needed(host, own, 0) <= host->address_space_bytes;
 }
 
@@ -126,8 +130,8 @@ static void check_cgroup(struct preflight *p, const struct host_limits *host,
     if (host->cgroup_available_bytes == UNKNOWN)
         return;
     snprintf(raise, sizeof raise, "raise %s", cgroup_path_end(host->cgroup_limit));
-    judge_room(preflight_line_add(p, "cgroup memory (bytes available)", cgroup_bytes(host, part),
-                                  memory_model_bytes(ends, a.kind)),
+    judge_room(preflight_line_add(p, "cgroup memory (bytes available)",
+                                  cgroup_bytes(host, ends, part), memory_model_bytes(ends, a.kind)),
                host, ends, &a);
 }
 
@@ -136,7 +140,7 @@ void preflight_memory_check(struct preflight *p, const struct host_limits *host,
 {
     const struct account a = {MEMORY_OF_MACHINE, "add memory", of_memory};
 
-    judge_room(preflight_line_add(p, "memory (bytes available)", machine_bytes(host, part),
+    judge_room(preflight_line_add(p, "memory (bytes available)", machine_bytes(host, ends, part),
                                   memory_model_bytes(ends, a.kind)),
                host, ends, &a);
     check_cgroup(p, host, ends, part);

@@ -205,18 +205,19 @@ static void no_memory_is_available_where_less_than_the_reserve_is_left(void **st
     assert_int_equal(find(&p, "cgroup memory (bytes available)")->level, PREFLIGHT_STOP);
 }
 
-/* The server keeps half as much as the client: 4 MiB of up to 512 MiB. */
+/* The server keeps half as much as the client, 4 MiB of up to 512 MiB, and what it needs itself. */
 static void memory_suffices_if_no_line_says_stop(void **state)
 {
     const struct memory_ends own = {.server_connections = 10000, .server_threads = 2};
-    const uint64_t needed = 10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000),
+    const uint64_t program = 1500000 + 2 * 31000, reserve = (4ull << 20) + program,
+                   needed = 10000ull * (4080 + 215) + program + 2 * 40000,
                    charged = needed - 10000ull * (4080 - 1488),
                    mapped = 10000ull * 215 + 3500000 + 2 * (170000 + (8ull << 20));
     const struct host_limits exact = {
         .memory_total_bytes = 512ull << 20,
-        .memory_available_bytes = needed + (4ull << 20),
+        .memory_available_bytes = needed + reserve,
         .cgroup_limit_bytes = 64ull << 20,
-        .cgroup_available_bytes = charged + (4ull << 20),
+        .cgroup_available_bytes = charged + reserve,
         .address_space_bytes = mapped,
         .thread_stack_bytes = 8ull << 20,
     };
