@@ -24,6 +24,7 @@ struct client_sources {
                                   * HOST_LIMITS_UNKNOWN without --source */
     char unusable_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_source unusable;               /* why */
+    bool may_be_foreign;                     /* it can be bound, but has no local route */
     uint64_t n_routed_addresses; /* of --source, before the first usable one without a route */
     char routeless_address[INET6_ADDRSTRLEN]; /* that one; "" if none was found */
     enum sock_route route; /* to the target from that one or, without --source, from the address

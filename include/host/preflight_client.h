@@ -8,19 +8,20 @@
 
 struct preflight_client {
     uint64_t n_connections;
-    uint64_t n_elsewhere;         /* of these, not to the port of n_in_use */
-    uint64_t n_tuples;            /* source (address, port) pairs towards the destination */
-    uint64_t n_in_use;            /* of them, by other sockets */
-    uint64_t n_time_wait;         /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
-    uint64_t time_wait_ends_s;    /* until the last of these has left it */
-    uint64_t n_addresses;         /* source addresses; 1 if the kernel chooses */
-    uint64_t n_usable_addresses;  /* --source addresses before the first that cannot be used;
-                                   * HOST_LIMITS_UNKNOWN: the kernel chooses */
-    const char *unusable_address; /* that one, if there is one */
-    bool unusable_is_loopback;    /* and the target is not here; ... */
-    bool unusable_is_of_none; /* the wildcard, multicast or broadcast; otherwise it is foreign */
-    bool lacks_route;         /* to the server, or ... */
-    bool route_is_denied;     /* its type is prohibit: ... */
+    uint64_t n_elsewhere;          /* of these, not to the port of n_in_use */
+    uint64_t n_tuples;             /* source (address, port) pairs towards the destination */
+    uint64_t n_in_use;             /* of them, by other sockets */
+    uint64_t n_time_wait;          /* of them, in TIME_WAIT now; HOST_LIMITS_UNKNOWN */
+    uint64_t time_wait_ends_s;     /* until the last of these has left it */
+    uint64_t n_addresses;          /* source addresses; 1 if the kernel chooses */
+    uint64_t n_usable_addresses;   /* --source addresses before the first that cannot be used;
+                                    * HOST_LIMITS_UNKNOWN: the kernel chooses */
+    const char *unusable_address;  /* that one, if there is one */
+    bool unusable_is_loopback;     /* and the target is not here; ... */
+    bool unusable_is_of_none;      /* the wildcard, multicast or broadcast; ... */
+    bool unusable_may_be_foreign;  /* it can be bound, but has no local route; else it is foreign */
+    bool lacks_route;              /* to the server, or ... */
+    bool route_is_denied;          /* its type is prohibit: ... */
     const char *routeless_address; /* from this one of --source ... */
     uint64_t n_routed_addresses;   /* after this number of others */
     bool loopback_is_down;         /* and the server is here */

@@ -6,6 +6,7 @@
 #include "client/destinations.h"
 #include "host/netdev.h"
 #include "host/preflight_tuples.h"
+#include "host/proc_number.h"
 #include "host/process_limits.h"
 #include "host/sockdiag.h"
 #include "host/source_list.h"
@@ -144,6 +145,19 @@ static bool has_range(const struct host_limits *host)
            host->last_ephemeral_port <= UINT16_MAX;
 }
 
+/* With net.ipv6.ip_nonlocal_bind=1, bind(2) takes any IPv6 address.  Of a link-local one, the route
+ * depends on the interface. */
+static bool may_be_foreign(const struct srcplan_address *address)
+{
+    struct sock_address own;
+
+    if (address->family != AF_INET6 || address->scope != 0 ||
+        proc_number("/proc/sys/net/ipv6/ip_nonlocal_bind", "", 0) != 1)
+        return false;
+    sock_set_tuple(&own, &(struct srcplan_tuple){.address = *address});
+    return !sock_lacks_interface(&own) && !netdev_target_is_here(&own);
+}
+
 /* Beyond MOST_ADDRESSES_TESTED they are taken for usable ones. */
 static void count_usable_addresses(struct client_sources *s, const struct client_config *c)
 {
@@ -151,11 +165,13 @@ static void count_usable_addresses(struct client_sources *s, const struct client
     struct srcplan_tuple tuple;
 
     s->unusable_address[0] = '\0';
+    s->may_be_foreign = false;
     s->n_usable_addresses = p->n_addresses > 0 ? p->n_addresses : HOST_LIMITS_UNKNOWN;
     for (uint64_t i = 0; i < p->n_addresses && i < MOST_ADDRESSES_TESTED; i++) {
         srcplan_at(p, i * p->n_ports, &tuple);
         s->unusable = sock_test_source(&tuple.address, &c->target);
-        if (s->unusable == SOCK_SOURCE_USABLE)
+        s->may_be_foreign = s->unusable == SOCK_SOURCE_USABLE && may_be_foreign(&tuple.address);
+        if (s->unusable == SOCK_SOURCE_USABLE && !s->may_be_foreign)
             continue;
         inet_ntop(tuple.address.family, tuple.address.bytes, s->unusable_address,
                   sizeof s->unusable_address);

@@ -115,6 +115,11 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
             "%s, a wildcard, multicast or broadcast address, cannot be the source of "
             "a connection: correct --source",
             ask->unusable_address);
+    else if (line != NULL && ask->unusable_may_be_foreign)
+        preflight_line_fix(line, PREFLIGHT_WARN,
+                           "unless rules of this host say otherwise, answers to %s do not reach "
+                           "it: ip route add local %s dev lo",
+                           ask->unusable_address, ask->unusable_address);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "%s is not an address of this host: add it (" SETUP_SOURCES

@@ -266,6 +266,17 @@ def test_sources_without_a_route_are_named_if_connections_need_them():
             namespace.run("ip", "rule", "del", *rule)
 
 
+def test_ipv6_source_without_a_local_route_is_named_though_it_can_be_bound():
+    with Namespace() as namespace:
+        if run_command([*namespace.prefix, "sysctl", "-qw", "net.ipv6.ip_nonlocal_bind=1"]).returncode != 0:
+            skip("no IPv6")
+        namespace.run("ip", "route", "add", "local", "fd77::/64", "dev", "lo")
+        for source, level in (("fd77::7", "ok"), ("fd78::7", "warn")):
+            r = run_command([*namespace.prefix, TCPCLIENT, "--plan", "--json", "-", "-c", "2", "--source", source, "::1"])
+            line, = (line for line in json.loads(r.stdout)["plan"] if line["limit"] == "source addresses of this host")
+            check_equal((line["level"], "local fd78::7 dev lo" in (line["fix"] or "")), (level, level == "warn"), f"{source}: {line}")
+
+
 def test_sources_may_come_from_a_file_or_an_interface():
     path = temp_path("sources")
     write_text(path, "# two addresses\n127.0.0.{5,6}  # braces\n\n127.0.0.7\n")

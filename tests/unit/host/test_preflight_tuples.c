@@ -161,6 +161,20 @@ static void an_address_of_no_host_is_no_source(void **state)
                 "224.0.0.1, a wildcard, multicast or broadcast address");
 }
 
+static void an_address_that_is_not_local_by_its_routes_is_a_warning(void **state)
+{
+    struct preflight_client ask = ask_10000;
+    struct preflight p;
+
+    (void)state;
+    ask.n_usable_addresses = 0;
+    ask.unusable_address = "2001:db8::7";
+    ask.unusable_may_be_foreign = true;
+    preflight_client(&p, &host_of_10000, &ask);
+    assert_only(&p, "source addresses of this host", PREFLIGHT_WARN,
+                "ip route add local 2001:db8::7 dev lo");
+}
+
 static void a_server_without_a_route_is_a_warning(void **state)
 {
     struct preflight_client ask = ask_10000;
@@ -381,6 +395,7 @@ int main(void)
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(an_address_of_loopback_does_not_reach_another_host),
         cmocka_unit_test(an_address_of_no_host_is_no_source),
+        cmocka_unit_test(an_address_that_is_not_local_by_its_routes_is_a_warning),
         cmocka_unit_test(a_server_without_a_route_is_a_warning),
         cmocka_unit_test(a_source_without_a_route_matters_if_it_is_used),
         cmocka_unit_test(too_few_tuples_stop_with_the_addresses_that_would_do),
