@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * test_control_socket: who gets a control port. */
+ * test_control_socket: who gets a control port, at which addresses, and which tokens are valid. */
 #include "net/control_socket.h"
 
 #include "base/utf8.h"
 #include "directory_steps.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,6 +95,102 @@ static void one_of_several_programs_listens(void **state)
     }
 }
 
+static void assert_listens_not(const char *address, bool has_token, const char *why)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+    struct control_socket s;
+
+    assert_int_equal(control_socket_listen(&s, address, has_token, error), -1);
+    assert_int_equal(s.fd, -1);
+    if (strstr(error, why) == NULL)
+        fail_msg("%s: no '%s' in: %s", address, why, error);
+}
+
+static void addresses_that_cannot_be_had_are_refused(void **state)
+{
+    static const char port[] = "expected ADDR:PORT with a port from 1 to 65535, or unix:PATH",
+                      path[] = "expected a path of 1 to 107 bytes";
+    char longest[ADDRESS_BYTES];
+
+    (void)state;
+    assert_listens_not("127.0.0.1:0", false, port);
+    assert_listens_not("127.0.0.1", false, port);
+    assert_listens_not("/path", false, port);
+    assert_listens_not("unix:", false, path);
+    snprintf(longest, sizeof longest, "unix:/nonexistent/%094d", 0);
+    assert_int_equal(strlen(longest), strlen("unix:") + 107);
+    assert_listens_not(longest, false, "No such file or directory");
+    strcat(longest, "x");
+    assert_listens_not(longest, false, path);
+    assert_listens_not("192.0.2.1:9000", false, "is not a loopback address");
+    assert_listens_not("192.0.2.1:9000", true, "Cannot assign requested address");
+}
+
+static void a_port_in_use_is_refused(void **state)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof in;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    char address[ADDRESS_BYTES];
+
+    (void)state;
+    assert_int_equal(bind(fd, (const struct sockaddr *)&in, sizeof in), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &length), 0);
+    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
+    assert_listens_not(address, false, "Address already in use");
+    close(fd);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat about;
+
+    assert_int_equal(stat(path, &about), 0);
+    return about.st_mode & 0777;
+}
+
+/* In the working directory: its path has no '/'. */
+static void a_unix_socket_is_private_and_files_created_later_are_not(void **state)
+{
+    const mode_t mask = umask(022);
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+    struct control_socket s;
+
+    (void)state;
+    assert_int_equal(chdir(directory), 0);
+    assert_int_equal(control_socket_listen(&s, "unix:private", false, error), 0);
+    assert_string_equal(s.path, "private");
+    assert_int_equal(mode_of("private"), 0600);
+    assert_int_equal(umask(mask), 022);
+    control_socket_close(&s);
+    assert_int_equal(s.fd, -1);
+    assert_int_equal(access("private", F_OK), -1);
+    assert_int_equal(chdir("/"), 0);
+}
+
+static void what_is_no_abandoned_socket_stays(void **state)
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    char address[ADDRESS_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
+    struct control_socket s;
+    FILE *file;
+
+    (void)state;
+    snprintf(un.sun_path, sizeof un.sun_path, "%s/taken", directory);
+    snprintf(address, sizeof address, "unix:%s", un.sun_path);
+    file = fopen(un.sun_path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_listens_not(address, false, "Address already in use");
+    assert_int_equal(unlink(un.sun_path), 0);
+    abandon(&un);
+    assert_int_equal(control_socket_listen(&s, address, false, error), 0);
+    assert_listens_not(address, false, "Address already in use"); /* it has one that listens */
+    assert_int_equal(access(un.sun_path, F_OK), 0);
+    control_socket_close(&s);
+}
+
 /* Reads a file with a token of n characters between these.  Returns what control_token_read() does.
  */
 static int read_token(const char *before, size_t n, const char *after)
@@ -136,11 +234,67 @@ static void token_may_be_from_an_editor_on_windows(void **state)
     assert_int_equal(read_token(UTF8_BYTE_ORDER_MARK UTF8_BYTE_ORDER_MARK, 20, "\n"), -1);
 }
 
+static void a_token_has_visible_characters_only(void **state)
+{
+    static const struct {
+        const char *before;
+        bool good;
+    } cases[] = {
+        {"!", true}, {"~", true}, {" ", false}, {"\t", false}, {"\x7f", false}, {"\xc3\xa9", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[sizeof directory + 8], error[CONTROL_SOCKET_ERROR_BYTES];
+        struct control_token token;
+        FILE *file;
+
+        snprintf(path, sizeof path, "%s/token", directory);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        assert_int_equal(fchmod(fileno(file), 0600), 0);
+        fprintf(file, "%s%s\n", cases[i].before, "0123456789abcdef");
+        assert_int_equal(fclose(file), 0);
+        if ((control_token_read(&token, path, error) == 0) != cases[i].good)
+            fail_msg("case %zu", i);
+        unlink(path);
+    }
+}
+
+static void a_token_of_which_others_may_know_is_refused(void **state)
+{
+    static const mode_t modes[] = {0640, 0604, 0620, 0602, 0610, 0601};
+    char path[sizeof directory + 8], error[CONTROL_SOCKET_ERROR_BYTES];
+    struct control_token token;
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/token", directory);
+    assert_int_equal(control_token_read(&token, path, error), -1);
+    assert_non_null(strstr(error, "No such file or directory"));
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("0123456789abcdef\n", file);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal(chmod(path, modes[i]), 0);
+        assert_int_equal(control_token_read(&token, path, error), -1);
+        assert_non_null(strstr(error, "is accessible by other users"));
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_several_programs_listens),
+        cmocka_unit_test(addresses_that_cannot_be_had_are_refused),
+        cmocka_unit_test(a_port_in_use_is_refused),
+        cmocka_unit_test(a_unix_socket_is_private_and_files_created_later_are_not),
+        cmocka_unit_test(what_is_no_abandoned_socket_stays),
         cmocka_unit_test(token_may_be_from_an_editor_on_windows),
+        cmocka_unit_test(a_token_has_visible_characters_only),
+        cmocka_unit_test(a_token_of_which_others_may_know_is_refused),
     };
 
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
