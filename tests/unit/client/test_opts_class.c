@@ -19,7 +19,7 @@
 
 static void assert_close(double is, double expected)
 {
-    if (fabs(is - expected) > 1e-9)
+    if (!(fabs(is - expected) <= 1e-9)) /* NaN, too */
         fail_msg("%g, not %g", is, expected);
 }
 

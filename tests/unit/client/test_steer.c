@@ -47,7 +47,7 @@ static int setup(void **state)
 
 static void assert_near(double value, double expected)
 {
-    if (fabs(value - expected) > 1e-6 * fabs(expected) + 1e-9)
+    if (!(fabs(value - expected) <= 1e-6 * fabs(expected) + 1e-9)) /* NaN, too */
         fail_msg("%.9g is not %.9g", value, expected);
 }
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-static void assert_close(double a, double b, double relative)
+static void assert_close(double a, double expected, double relative)
 {
-    assert_true(fabs(a - b) <= relative * fmax(fabs(a), fabs(b)));
+    assert_true(fabs(a - expected) <= relative * fabs(expected));
 }
 
 static void assert_empty(const struct hist *h)
@@ -187,6 +187,25 @@ static void merging_equals_recording_all_in_one(void **state)
     hist_free(&all);
 }
 
+/* The mean is 515, and they differ from it by 505 and 495. */
+static void parts_with_different_means_deviate_from_that_of_all(void **state)
+{
+    struct hist a, b;
+
+    (void)state;
+    start(&a);
+    start(&b);
+    hist_record(&a, 10);
+    hist_record(&a, 20);
+    hist_record(&b, 1010);
+    hist_record(&b, 1020);
+    hist_merge(&a, &b);
+    assert_close(a.mean_ns, 515, 1e-12);
+    assert_close(hist_stddev_ns(&a), sqrt((2 * 505.0 * 505 + 2 * 495.0 * 495) / 3), 1e-12);
+    hist_free(&a);
+    hist_free(&b);
+}
+
 static void merging_adds_the_samples_beyond(void **state)
 {
     struct hist a, b;
@@ -289,6 +308,7 @@ int main(void)
         cmocka_unit_test(clamped_values_are_counted_and_extremes_stay_exact),
         cmocka_unit_test(a_histogram_is_empty_at_first_and_after_reset),
         cmocka_unit_test(merging_equals_recording_all_in_one),
+        cmocka_unit_test(parts_with_different_means_deviate_from_that_of_all),
         cmocka_unit_test(merging_adds_the_samples_beyond),
         cmocka_unit_test(the_bucket_of_samples_beyond_has_no_values),
         cmocka_unit_test(merging_an_empty_one_changes_nothing),
