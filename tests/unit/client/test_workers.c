@@ -172,7 +172,12 @@ static void connection_metrics_are_merged(void **state)
     hist_record(&all[0].figures.connect_times, 10);
     hist_record(&all[1].figures.connect_times, 20);
     hist_record(&all[1].figures.gaps, 30);
+    hist_record(&all[0].figures.handshake_times, 15);
+    hist_record(&all[1].figures.min_rtts, 5);
+    losses_add(&all[0].figures.losses, 7000, 100);
+    losses_add(&all[1].figures.losses, 9000, 200);
     all[1].figures.tls_version = "TLSv1.3";
+    all[1].figures.tls_cipher = "TLS_AES_128_GCM_SHA256";
     all[0].figures.least_push_ns = 40;
     all[1].figures.least_push_ns = -50;
     all[0].worker.own_fd_table = true;
@@ -180,10 +185,79 @@ static void connection_metrics_are_merged(void **state)
     assert_int_equal(result.metrics[CLIENT_CONNECT].count, 2);
     assert_int_equal(result.metrics[CLIENT_CONNECT].max_ns, 20);
     assert_int_equal(result.metrics[CLIENT_GAP].count, 1);
-    assert_int_equal(result.metrics[CLIENT_HANDSHAKE].count, 0);
+    assert_int_equal(result.metrics[CLIENT_HANDSHAKE].max_ns, 15);
+    assert_int_equal(result.metrics[CLIENT_MIN_RTT].max_ns, 5);
+    assert_int_equal(result.metrics[CLIENT_RECOVERY].count, 0);
+    assert_int_equal(result.losses.idle.count, 2);
+    assert_int_equal(result.losses.first_ns, 7000);
+    assert_int_equal(result.losses.last_ns, 9000);
     assert_string_equal(result.tls_version, "TLSv1.3");
+    assert_string_equal(result.tls_cipher, "TLS_AES_128_GCM_SHA256");
     assert_int_equal(result.push_least_ns, -50);
     assert_false(result.own_fd_tables); /* one worker has none */
+    all[1].worker.own_fd_table = true;
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
+    assert_true(result.own_fd_tables);
+}
+
+/* What only some runs record. */
+static void metrics_of_some_runs_are_merged(void **state)
+{
+    uint64_t last_sent_ns, last_unblocked_ns;
+
+    (void)state;
+    assert_int_equal(hist_init(&all[0].figures.recoveries), 0);
+    hist_record(&all[0].figures.recoveries, 40);
+    assert_int_equal(timeout_counts_init(&result.timeouts), 0);
+    for (int i = 0; i < N_WORKERS; i++) {
+        assert_int_equal(timeout_counts_init(&all[i].figures.timeouts), 0);
+        timeout_counts_add(&all[i].figures.timeouts, 300);
+    }
+    all[0].figures.least_push_ns = all[1].figures.least_push_ns = INT64_MAX;
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
+    assert_int_equal(result.metrics[CLIENT_RECOVERY].max_ns, 40);
+    assert_int_equal(timeout_counts_summary(&result.timeouts).n, 2);
+    assert_true(result.push_least_ns == INT64_MAX); /* no message */
+    timeout_counts_free(&result.timeouts);
+}
+
+static void counts_are_collected_at_the_end(void **state)
+{
+    struct client_class_figures *classes = calloc(N_WORKERS, sizeof *classes);
+    uint64_t last_sent_ns, last_unblocked_ns;
+
+    (void)state;
+    assert_non_null(classes);
+    for (int i = 0; i < N_WORKERS; i++) {
+        all[i].figures.classes = &classes[i];
+        all[i].figures.n_classes = 1;
+        tally_add(&classes[i].tally.proven, 2);
+        tally_add(&classes[i].n_live, 3);
+        tally_add(&all[i].figures.tally.bytes_sent, 7);
+        tally_add(&all[i].figures.n_requested, 5);
+    }
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.class_live[0], 6);
+    assert_int_equal(result.class_live[1], 0);
+    tally_add(&all[0].figures.n_requested, 1); /* at the very end */
+    client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
+    assert_int_equal(result.connections_requested, 11);
+    assert_int_equal(tally_get(&result.tally.bytes_sent), 14);
+    assert_int_equal(tally_get(&result.class_tallies[0].proven), 4);
+    for (int i = 0; i < N_WORKERS; i++) {
+        all[i].figures.classes = NULL;
+        all[i].figures.n_classes = 0;
+    }
+    free(classes);
+}
+
+static void measuring_ended_when_the_last_listener_stopped(void **state)
+{
+    (void)state;
+    assert_int_equal(client_workers_stopped_ns(&workers), 0);
+    all[0].figures.stopped_ns = 9;
+    all[1].figures.stopped_ns = 8;
+    assert_int_equal(client_workers_stopped_ns(&workers), 9);
 }
 
 static unsigned count_rows(bool begun_only)
@@ -207,6 +281,28 @@ static void each_connection_has_a_row_or_only_those_that_were_started(void **sta
     assert_int_equal(count_rows(true), 1 + 1);
 }
 
+/* Its number goes on from one worker to the next, its times begin with the run. */
+static void a_row_is_of_its_connection(void **state)
+{
+    static const struct client_config over_udp = {.socket = {.datagrams = true}};
+    static const char *const begins[] = {"\n5,,,,0,0,0,0,0,0,0,,", "\n5,,,,0,0,0,0,0,,,,"};
+    char *text;
+
+    (void)state;
+    all[1].first_conn = CONNS_EACH;
+    all[1].figures.records[2].connections = 1;
+    all[1].figures.records[2].established_ns = 3000000000;
+    for (int udp = 0; udp < 2; udp++) {
+        if (udp)
+            all[1].config = &over_udp;
+        client_workers_print_connections(&workers, print_open(), true, 1000000000);
+        text = print_close();
+        if (strstr(text, begins[udp]) == NULL || strstr(text, ",1,2.000000,") == NULL)
+            fail_msg("no '%s' in: %s", begins[udp] + 1, text);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +319,11 @@ int main(void)
             a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_worker,
             setup, teardown),
         cmocka_unit_test_setup_teardown(connection_metrics_are_merged, setup, teardown),
+        cmocka_unit_test_setup_teardown(metrics_of_some_runs_are_merged, setup, teardown),
+        cmocka_unit_test_setup_teardown(counts_are_collected_at_the_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(measuring_ended_when_the_last_listener_stopped, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_row_is_of_its_connection, setup, teardown),
         cmocka_unit_test_setup_teardown(each_connection_has_a_row_or_only_those_that_were_started,
                                         setup, teardown),
     };
