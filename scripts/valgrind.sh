@@ -22,9 +22,9 @@ cmake --build --preset release >build/valgrind.log || {
     exit 1
 }
 if [ $# -eq 0 ]; then
-    for test in $(find "$build/tests" -name 'test_*' ! -name '*.*' -type f -perm -u+x | sort); do
-        test=${test#"$build"/tests/}
-        set -- "$@" "$(echo "${test#unit/}" | sed 's/test_//')"
+    for test in $(find "$build/tests/unit" -name 'test_*' ! -name '*.*' -type f -perm -u+x | sort); do
+        test=${test#"$build"/tests/unit/}
+        set -- "$@" "$(echo "$test" | sed 's/test_//')"
     done
 fi
 
@@ -39,8 +39,7 @@ for test in "$@"; do
     *) leaks=full ;;
     esac
     status=0
-    program=$build/tests/unit/${test%/*}/test_${test##*/}
-    [ -e "$program" ] || program=$build/tests/test_$test
+    program=$build/tests/unit/$(dirname "$test")/test_${test##*/}
     $memcheck --leak-check=$leaks --log-file="$log" "$program" >/dev/null 2>&1 || status=$?
     if [ "$status" -ge 99 ]; then
         failed=$((failed + 1))
