@@ -162,5 +162,35 @@ def test_schema_names_every_doubt_and_phase():
     check_equal(schema()["$defs"]["outcomes"]["propertyNames"]["pattern"], f"^({'|'.join(phases)})/.", "phases")
 
 
+def names_in(path, begin, end="};"):
+    """The strings of a table, from the text `begin` on."""
+    found = re.findall(r'"([a-z-]+)"', read_source(path).split(begin)[1].split(end)[0])
+    check(len(found) > 1, f"names in {path}: {found}")
+    return found
+
+
+def choices_in(path, name):
+    choices, = re.findall(rf'#define {name} +"([^"]+)"', read_source(path))
+    return choices.split("|")
+
+
+def test_schema_lists_the_names_of_every_state():
+    names = "src/client/search/search_names.c"
+    of_search = schema()["$defs"]["search"]["properties"]
+    of_trial = of_search["trials"]["items"]["properties"]
+    of_run = schema()["properties"]
+    for what, part, found in (
+            ("state", of_run["state"], names_in("src/client/report_json.c", "states[] = {")),
+            ("pacing", of_run["host"]["properties"]["pacing"], choices_in("include/client/worker/config.h", "CLIENT_PACES")),
+            ("over", of_run["sweep"]["properties"]["over"], names_in("src/client/opts_sweep.c", "axes[] = {")),
+            ("find", of_search["find"], choices_in("include/client/opts_table.h", "CLIENT_FINDS")[1:]),
+            ("status", of_search["status"], names_in(names, "search_status_name(")),
+            ("reason", of_search["reason"], names_in(names, "search_reason_name(")),
+            ("bound_by", of_search["bound_by"], names_in("src/client/find_bound.c", "client_find_bound_name(")),
+            ("step", of_trial["step"], names_in(names, "search_step_name(")[:-1]),  # without "recover", which is no trial
+            ("class", of_trial["class"], names_in("src/client/search/trial.c", "trial_class_name("))):
+        check_equal({value for value in part["enum"] if value}, set(found), f"values of {what}")
+
+
 if __name__ == "__main__":
     main()
