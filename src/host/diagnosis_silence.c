@@ -143,6 +143,21 @@ void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_in
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
 }
 
+/* what: of connections that the server may not have accepted. */
+static void say_with_overflows(const struct diagnosis_input *in, struct diagnosis_line *line,
+                               const char *what)
+{
+    char n[UNITS_TEXT_BYTES];
+
+    if (in->listen_overflows == UNKNOWN || in->listen_overflows == 0)
+        diagnosis_line_say(line->evidence, "%s", what);
+    else
+        diagnosis_line_say(line->evidence, "%s; %s accept queue %s on this host", what,
+                           units_format_count(n, in->listen_overflows),
+                           units_noun(in->listen_overflows, "overflow", "overflows"));
+}
+
+/* Connections that stay in the accept queue, beyond a limit of the server, begin no handshake. */
 void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = tally_get(&in->tally->connections.ended[PHASE_TLS][REASON_TIMEOUT]);
@@ -151,11 +166,11 @@ void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_in
     if (n == 0 || diagnosis_silence_never_answered(in))
         return;
     line = diagnosis_line_add(d, "the server's TLS handshakes", n);
-    diagnosis_line_say(line->evidence, "connected, but the TLS handshake took longer than "
-                                       "--connect-timeout");
-    diagnosis_line_say(line->remedy, "the server is too slow for this many handshakes at a time "
-                                     "(lower --connect-window or --connect-rate), hangs, or did "
-                                     "not accept the connections");
+    say_with_overflows(in, line,
+                       "connected, but the TLS handshake took longer than --connect-timeout");
+    diagnosis_line_say(line->remedy, "if the server is at its limit of connections or open files, "
+                                     "raise it; if it is too slow for this many handshakes at a "
+                                     "time, lower --connect-window or --connect-rate; or it hangs");
 }
 
 /* UDP sockets whose first query got no answer. */
@@ -223,7 +238,6 @@ void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_inp
 {
     const uint64_t n_half_open = count_half_open(in) + count_never_accepted(in);
     const uint64_t n_closed = diagnosis_silence_closed(in);
-    char n[UNITS_TEXT_BYTES];
     struct diagnosis_line *line;
 
     if (n_half_open + n_closed == 0 || diagnosis_silence_never_answered(in))
@@ -237,13 +251,7 @@ void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_inp
         return;
     }
     line = diagnosis_line_add(d, "the server's accept queue or connection limit", n_half_open);
-    if (in->listen_overflows != UNKNOWN && in->listen_overflows > 0)
-        diagnosis_line_say(line->evidence,
-                           "established, but never answered; %s accept queue %s on this host",
-                           units_format_count(n, in->listen_overflows),
-                           units_noun(in->listen_overflows, "overflow", "overflows"));
-    else
-        diagnosis_line_say(line->evidence, "established here, never answered");
+    say_with_overflows(in, line, "established here, never answered");
     diagnosis_line_say(line->remedy, "raise the server's backlog and net.core.somaxconn, or its "
                                      "limit of connections or open files");
 }

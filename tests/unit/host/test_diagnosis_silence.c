@@ -292,8 +292,14 @@ static void handshakes_that_take_too_long_are_named(void **state)
     (void)state;
     in.over_tls = true;
     diagnose(PHASE_TLS, REASON_TIMEOUT, 55);
-    assert_one("the server's TLS handshakes", 55, "longer than --connect-timeout",
+    assert_one("the server's TLS handshakes", 55,
+               "longer than --connect-timeout; 5 accept queue overflows on this host",
                "lower --connect-window");
+    assert_non_null(strstr(d.lines[0].remedy, "limit of connections or open files"));
+    assert_non_null(strstr(d.lines[0].remedy, "or it hangs")); /* not cut off */
+    in.listen_overflows = 0;
+    diagnose(PHASE_TLS, REASON_TIMEOUT, 55);
+    assert_null(strstr(d.lines[0].evidence, "overflow"));
     nobody_answers(PHASE_TLS, REASON_TIMEOUT);
     assert_one("nobody answers", 100, "100 silent", "uses TLS");
 }
