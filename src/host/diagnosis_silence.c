@@ -91,8 +91,9 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
         return "packets are lost on the way: check the firewalls and, if queries are large, the "
                "path MTU (ping -M do -s SIZE); or the server does not accept connections";
     if (in->with_proxy_headers)
-        return "check that the server expects PROXY headers, otherwise omit --proxy-protocol; or "
-               "it uses another --protocol, hangs, or is a proxy whose backend is down";
+        return "check that the server expects PROXY headers of this version, otherwise omit "
+               "--proxy-protocol; or it uses another --protocol, hangs, or is a proxy whose "
+               "backend is down";
     if (in->over_tls)
         return "check that the port uses TLS, otherwise omit --tls; or the server hangs, it is a "
                "proxy whose backend is down, or large packets are lost on the way (path MTU)";

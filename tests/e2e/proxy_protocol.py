@@ -131,7 +131,7 @@ def test_server_without_the_protocol_is_named_as_the_cause():
         r, _ = ask_as_clients(server.port, "v1", "-c", 5, *SHORT, "--timeout", "500ms")
     check_code(r, 3)
     check_equal([d["limit"] for d in r.json["diagnosis"]], ["nobody answers"], "diagnosis")
-    check("check that the server expects PROXY headers, otherwise omit --proxy-protocol" in r.err, r.err)
+    check("check that the server expects PROXY headers of this version, otherwise omit --proxy-protocol" in r.err, r.err)
 
 
 def test_headers_without_a_client_count_as_the_peer():

@@ -37,7 +37,7 @@ static void nobody_who_answers_is_told_apart_from_limits(void **state)
     assert_one("nobody answers", 100, "(dns over TLS): 100 silent", "check that the port uses TLS");
     in.with_proxy_headers = true;
     nobody_answers(PHASE_TLS, REASON_TIMEOUT);
-    assert_one("nobody answers", 100, "100 silent", "expects PROXY headers");
+    assert_one("nobody answers", 100, "100 silent", "expects PROXY headers of this version");
 }
 
 /* An echo server answers a ping with the ping: its connections are silent, but it accepts them. */
