@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documents agree with the programs: option tables, man pages, examples."""
 
+import functools
 import glob
 import re
 
@@ -182,6 +183,52 @@ def test_result_page_explains_every_key_of_samples():
     j = read_json(samples)
     part = read_source("docs", "result.md").split("### `server_cost.samples`")[-1].split("###")[0]
     check_explained({*j, *j["columns"]}, part, "keys of tcpreport watch")
+
+
+def resolved(schema, part):
+    """A part of the schema, or what it refers to."""
+    while "$ref" in part:
+        part = functools.reduce(lambda at, step: at[step], part["$ref"].split("/")[1:], schema)
+    return part
+
+
+def can_be_null(schema, part):
+    part = resolved(schema, part)
+    kinds = part.get("type", [])
+    return "null" in ([kinds] if isinstance(kinds, str) else kinds) or None in part.get("enum", []) or \
+        any(can_be_null(schema, other) for other in part.get("anyOf", []))
+
+
+def keys_below(schema, part):
+    """{key: its part of the schema} of an object, or of the objects in an array, and of all objects in it."""
+    part = resolved(schema, part)
+    found = dict(part.get("properties", {}))
+    for inner in [*found.values(), *([part["items"]] if "items" in part else [])]:
+        found = {**keys_below(schema, inner), **found}
+    return found
+
+
+def wrong_nulls(schema, page):
+    """Keys of the tables of the page that the schema lacks, or of which just one of them says that they can be null."""
+    for name, text in re.findall(r"^### `([a-z_.]+)`\n(.*?)(?=^##)", page, re.M | re.S):
+        part = {"properties": schema["properties"]}
+        for step in name.split("."):
+            part = keys_below(schema, part).get(step, {})
+        below = keys_below(schema, part)
+        for keys, null in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|[^|]*\|[^|]*\| ([^|]*)\|$", text, re.M):
+            for key in re.findall(r"`(\w+)`", keys):
+                # "each ...": what is in an array or an object
+                if key not in below or bool(null) != can_be_null(schema, below[key]) and not null.startswith("each"):
+                    yield f"{name}.{key}"
+
+
+def test_result_page_says_what_can_be_null():
+    schema, page = json.loads(read_source("docs", "result.schema.json")), read_source("docs", "result.md")
+    check_equal(list(wrong_nulls(schema, page)), [], "keys")
+    # the control
+    for old, new, wrong in ((r"(\| `late_ns` .*\|)[^|]+\|\n", r"\1 |\n", "start.late_ns"), (r"(\| `missed` .*\|) \|\n", r"\1 unknown |\n", "start.missed"),
+                            ("`missed`", "`moon`", "start.moon")):
+        check_equal(list(wrong_nulls(schema, re.sub(old, new, page))), [wrong], "keys of a page that is wrong")
 
 
 def test_documents_list_the_columns_of_the_files():
