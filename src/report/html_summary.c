@@ -14,6 +14,20 @@
 
 /* --- verdict --- */
 
+/* The send lag of messages is the server's. */
+static void print_holding_of_messages(FILE *out, const char *valid_to, bool any_holds)
+{
+    if (strcmp(valid_to, "max") == 0)
+        fputs("send lag and the client's host hardly affect the response times.", out);
+    else if (strcmp(valid_to, "none") == 0)
+        fprintf(out, "send lag or the client's host affects %s of the response time.",
+                any_holds ? "the median" : "every percentile");
+    else
+        html_printf(out,
+                    "send lag and the client's host hardly affect the response times up to %s.",
+                    valid_to);
+}
+
 static void print_holding(FILE *out, const struct json_object *result)
 {
     const char *valid_to = result_string(result, "valid_to");
@@ -31,6 +45,8 @@ static void print_holding(FILE *out, const struct json_object *result)
     else if (valid_to == NULL)
         fputs("whether the response times reflect the server or the client's host is unknown.",
               out);
+    else if (result_is_of_listener(result))
+        print_holding_of_messages(out, valid_to, result_any_holds(result));
     else if (strcmp(valid_to, "max") == 0)
         fputs("all percentiles of the response time reflect the server, not the client's host.",
               out);

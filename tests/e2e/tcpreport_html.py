@@ -301,11 +301,11 @@ def test_page_of_a_listener_shows_messages():
     need_program("gnuplot")
     push = {"measured": 1474, "before": 83, "after": 466, "lost": 12, "duplicate": 0, "damaged": 0, "unfinished_connections": 0,
             "messages_per_s": 491.3, "clock": "monotonic", "negative": 0, "least_ns": None}
-    path = copy_of_run("listener.json", push=push, verdict="VALID", explanations=[], queries={"scheduled": 0, "sent": 0, "answered": 0})
+    path = copy_of_run("listener.json", push=push, verdict="VALID", valid_to="p99", explanations=[], queries={"scheduled": 0, "sent": 0, "answered": 0})
     text = page_of(path, shutil.copy(files(0)[1], path.replace(".json", ".hlog")), earlier=[files(1)[0]])
     shown = " ".join(Page(re.sub(r"(?s)<pre.*?</pre>|<caption>Options.*|<title>[^<]*</title>", "", text)).texts("main", "body"))
     for words in ("1,474", "Messages received per second, of those due during the measurement", "Times of messages", "messages/s", "slowest message",
-                  "holds: send lag and the delays of the client's host hardly affect the percentile."):
+                  "holds: send lag and the delays of the client's host hardly affect the percentile.", "hardly affect the response times up to p99."):
         check(words in text, f"{words!r} in the page")
     check_equal(rows_of(text, "Messages over the whole run")["received"], ["1,474", "491.3"], "received")
     check_equal(re.findall(r"(?i)\b\w*(?:quer|answer)\w*", shown), [], "words of queries")
