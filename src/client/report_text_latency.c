@@ -83,14 +83,24 @@ static void explain_queries(FILE *out, const struct client_result *r, bool is_st
     fputc('\n', out);
 }
 
+static void explain_messages(FILE *out, const struct client_result *r, bool is_stamped)
+{
+    fprintf(out,
+            "  response: intended send to receipt; service: actual send to receipt%s;\n"
+            "  '-': fewer than 10 values above",
+            is_stamped && has_metric(r, CLIENT_NET) ? "; net: to arrival in the kernel" : "");
+    if (has_metric(r, CLIENT_OWN))
+        fprintf(out, ";\n  own delay: the server's send lag%s",
+                is_stamped ? " and the time until the message is read" : "");
+    fputc('\n', out);
+}
+
 static void explain_latency(FILE *out, const struct report_about *about,
                             const struct client_result *r)
 {
     print_mean_error(out, r);
     if (about->config->listens)
-        fputs("  response: intended send to receipt; service: actual send to receipt;\n  '-': "
-              "fewer than 10 values above\n",
-              out);
+        explain_messages(out, r, about->config->socket.stamp_received);
     else
         explain_queries(out, r, about->config->socket.stamp_received);
     explain_holding(out, &r->verdict);

@@ -51,8 +51,10 @@ static void times_are_explained_as_far_as_they_are_printed(void **state)
     free(text);
     m->config.listens = true;
     text = text_of(report_text, m);
-    assert_has(text, "\n  response: intended send to receipt; service: actual send to receipt;\n"
-                     "  '-': fewer than 10 values above\n  holds: ");
+    assert_has(text, "\n  response: intended send to receipt; service: actual send to receipt; "
+                     "net: to arrival in the kernel;\n  '-': fewer than 10 values above;\n"
+                     "  own delay: the server's send lag and the time until the message is read\n"
+                     "  holds: ");
     free(text);
 }
 

@@ -37,7 +37,9 @@ static void listener_reports_messages(void **state)
     assert_has(text, "3 lost, 4 duplicate, 5 damaged; 7 connections not read to the end");
     assert_has(text, "all timed with the CLOCK_REALTIME of two hosts: the times below are off");
     assert_has(text, "6 arrived before they were due, by up to 250 us");
-    assert_has(text, "\n  holds: whether send lag and this host's delays hardly affect the "
+    assert_has(text, "\n  response: intended send to receipt; service: actual send to receipt;\n"
+                     "  '-': fewer than 10 values above\n  holds: whether send lag and this host's "
+                     "delays hardly affect the "
                      "percentile\n");
     assert_has(text, "\nResponse time histogram (upper bound, messages)\n");
     free(text);
