@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A demo on one machine: 10,000 connections over loopback, 20,000 queries per second for 5 seconds, the
-# summary and a plot of the response times, in build/demo of the source tree or, once installed, in a new
-# directory.  Exit code 0 unless something failed; a noisy machine is no failure.
+# summary and a plot of the response times, in the directory of the build or, once installed, in a new one.
+# Exit code 0 unless something failed; a noisy machine is no failure.
 set -eu
 [ $# -eq 0 ] || { echo "usage: $0" >&2; exit 2; }
 here=$(dirname "$(readlink -f "$0")") # it may be run through a link
