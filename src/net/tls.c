@@ -119,6 +119,15 @@ static enum tls_status status_of_failed_call(SSL *ssl)
     }
 }
 
+/* Both sides have agreed: an alert that says otherwise, such as protocol_version, is about a record
+ * that was damaged on the way. */
+static enum tls_status after_agreement(struct tls_worker *w, enum tls_status status)
+{
+    if (status == TLS_FAILED && w->reason == REASON_NO_AGREEMENT)
+        w->reason = REASON_ALERT;
+    return status;
+}
+
 /* --- connections --- */
 
 /* Uses a copy: OpenSSL treats a TLS 1.3 ticket as used up after one handshake, and other
@@ -181,8 +190,10 @@ enum tls_status tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_
                             size_t *n_plain)
 {
     const size_t room = n + TLS_RECORD_BYTES;
+    const bool had_agreed = tls_is_established(t); /* OpenSSL forgets it with a failure */
     SSL *ssl = ssl_of(t);
     struct tls_worker *w = tls_worker_of(ssl);
+    enum tls_status status;
     size_t n_read;
 
     w->in = data;
@@ -191,7 +202,8 @@ enum tls_status tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_
     do {
         if (SSL_read_ex(ssl, plain + *n_plain, room - *n_plain, &n_read) != 1) {
             w->n_in = 0; /* what follows the end is not for the next connection */
-            return free_buffers(ssl, status_of_failed_call(ssl));
+            status = free_buffers(ssl, status_of_failed_call(ssl));
+            return had_agreed ? after_agreement(w, status) : status;
         }
         *n_plain += n_read;
     } while (w->n_in > 0 || SSL_has_pending(ssl));

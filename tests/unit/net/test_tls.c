@@ -294,6 +294,24 @@ static void what_is_not_tls_is_malformed(void **state)
     close_contexts();
 }
 
+/* The server answers with protocol_version. */
+static void damaged_version_of_a_record_is_no_lack_of_agreement(void **state)
+{
+    enum { AT_MAJOR_VERSION = 1 };
+
+    (void)state;
+    open_contexts(&usual);
+    connect_ends();
+    assert_int_equal(tls_send(client.tls, (const uint8_t *)"x", 1), TLS_OK);
+    client.worker.out[AT_MAJOR_VERSION] ^= 1;
+    assert_int_equal(carry(&client, &server, SIZE_MAX / 2), TLS_FAILED);
+    assert_int_equal(server.worker.reason, REASON_MALFORMED);
+    assert_int_equal(carry(&server, &client, SIZE_MAX / 2), TLS_FAILED);
+    assert_int_equal(client.worker.reason, REASON_ALERT);
+    free_ends();
+    close_contexts();
+}
+
 /* The thread's error queue is empty afterwards, so the next connection does not inherit errors. */
 static void one_failure_leaves_the_next_connection_alone(void **state)
 {
@@ -330,6 +348,7 @@ int main(void)
         cmocka_unit_test(addresses_are_not_sent_as_names),
         cmocka_unit_test(failure_of_openssl_is_not_the_peers),
         cmocka_unit_test(what_is_not_tls_is_malformed),
+        cmocka_unit_test(damaged_version_of_a_record_is_no_lack_of_agreement),
         cmocka_unit_test(one_failure_leaves_the_next_connection_alone),
     };
 
