@@ -154,6 +154,7 @@ static int teardown(void **state)
     close(ends[1]);
     tls_free(peer_tls);
     tls_worker_free(&peer);
+    client_tls_free(&transport);
     transport_end();
     tls_context_free(of_peer);
     tls_context_free(config.tls);
