@@ -136,23 +136,16 @@ class Pair:
         """Of server and client."""
         return [request(path, "GET", "/stats") for path in self.paths]
 
-    def is_running(self):
-        try:
-            return self.stats()[1]["state"] == "running"
-        except (OSError, IndexError, ValueError):
-            self.check_that_runs("tcpclient", self.client)
-            return False
-
     def check_that_runs(self, program, side):
         code = side.process.poll()
         check(code is None, f"{self.name}: {program} ended with exit code {code}: {side.stderr()}")
 
     def sample(self):
-        """Returns whether the load goes on. A stall of the machine can leave out samples, and does not end it."""
+        """Returns whether the load is still to begin, or goes on. A stall of the machine can leave out samples, and does not end it."""
         try:
             server, client = self.stats()
             if client["state"] != "running":
-                return False
+                return not self.samples
             self.samples.append({
                 "s": time.monotonic(),
                 "client": {**client_side(client), "rss": rss_bytes(self.client.pid), "fds": descriptors(self.client.pid)},
@@ -160,6 +153,8 @@ class Pair:
             if self.n_cut > 0 and client["rate"]["duration_s"] < self.cut_s:
                 request(self.paths[0], "POST", f"/connections/stop?n={self.n_cut}")
         except (OSError, IndexError, ValueError, KeyError):  # no answer in time, or it ends
+            if not self.samples:
+                self.check_that_runs("tcpclient", self.client)
             return self.client.process.poll() is None and self.server.process.poll() is None
         return True
 

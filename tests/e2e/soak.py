@@ -86,17 +86,44 @@ def test_too_few_samples_give_no_verdict():
         raise AssertionError(f"judged {n} samples")
 
 
+def pair_that_answers(stats, client=None, server=None):
+    """A pair whose programs have these exit codes."""
+    pair = Pair.__new__(Pair)
+    pair.name, pair.samples, pair.stats = "churn", [], stats
+    pair.client, pair.server = (types.SimpleNamespace(process=types.SimpleNamespace(poll=lambda code=code: code), stderr=lambda: "why")
+                                for code in (client, server))
+    return pair
+
+
 def test_sample_without_an_answer_does_not_end_the_load():
     """A machine that stands still does not answer in time."""
-    pair = Pair.__new__(Pair)
-
     def stats():
         raise TimeoutError
-    pair.stats = stats
     for client, server, goes_on in ((None, None, True), (0, None, False), (None, -9, False)):
-        pair.client, pair.server = (types.SimpleNamespace(process=types.SimpleNamespace(poll=lambda code=code: code))
-                                    for code in (client, server))
+        pair = pair_that_answers(stats, client, server)
+        pair.samples.append({})
         check_equal(pair.sample(), goes_on, f"it goes on after exit codes {client} and {server}")
+
+
+def test_load_is_sampled_as_soon_as_it_runs():
+    """Others of the same run may still be opening their connections."""
+    state = None
+    pair = pair_that_answers(lambda: ({}, {"state": state}))
+    for state in "waiting", "opening":
+        check_equal((pair.sample(), pair.samples), (True, []), f"{state}: it is still to begin, and without a sample")
+    pair.samples.append({})
+    for state in "draining", "ended":
+        check_equal(pair.sample(), False, f"{state}: it goes on")
+
+
+def test_load_that_ends_before_it_begins_is_reported_at_once():
+    def stats():
+        raise ConnectionRefusedError
+    try:
+        pair_that_answers(stats, client=3).sample()
+        raise Certain("no report")
+    except AssertionError as failed:
+        check_equal(str(failed), "churn: tcpclient ended with exit code 3: why", "the report")
 
 
 # --- the whole ---
