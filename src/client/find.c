@@ -96,8 +96,7 @@ static void end_without_server(struct client_find *f)
 }
 
 /* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
- * usable, or none is any longer: the trial says nothing of a load, and the others would not either.
- */
+ * usable, or none is left: the trial says nothing of a load, and the others would not either. */
 static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
 {
     search_take(&f->search, judgment);
