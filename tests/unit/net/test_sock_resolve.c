@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,6 +119,7 @@ static void the_first_address_that_accepts_is_chosen(void **state)
     struct endpoint e = {.host = "host"};
     uint16_t port;
     const int fd = listen_on_2(&port);
+    struct pollfd tried = {.fd = fd, .events = POLLIN};
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -133,10 +135,11 @@ static void the_first_address_that_accepts_is_chosen(void **state)
         assert_int_equal(sock_port(&a), e.port);
         assert_int_equal(hints_given.ai_family, AF_INET);
         assert_int_equal(n_lists, 0);
-        peer = accept(fd, NULL, NULL);
-        assert_int_equal(peer >= 0, cases[i].is_tried);
-        if (peer < 0)
+        assert_int_equal(poll(&tried, 1, cases[i].is_tried ? -1 : 0), cases[i].is_tried);
+        if (!cases[i].is_tried)
             continue;
+        peer = accept(fd, NULL, NULL);
+        assert_true(peer >= 0);
         assert_int_equal(recv(peer, bytes, sizeof bytes, 0), greeting.n_bytes);
         assert_memory_equal(bytes, "hello", greeting.n_bytes);
         assert_int_equal(recv(peer, bytes, sizeof bytes, 0), -1);
