@@ -79,6 +79,27 @@ static void idle_timeout_is_found_despite_few_that_were_not_idle(void **state)
     assert_int_equal(losses_idle_of_most_ns(&l), 0);
 }
 
+static void an_idle_timeout_is_half_a_second_and_four_fifths_of_the_median(void **state)
+{
+    static const struct {
+        uint64_t least_ms, others_ms;
+        bool is_timeout;
+    } cases[] = {{501, 501, true},  {498, 498, false},   {501, 620, true},
+                 {501, 640, false}, {8050, 10000, true}, {7950, 10000, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct losses these;
+
+        assert_int_equal(losses_init(&these), 0);
+        for (int k = 0; k < 100; k++)
+            losses_add(&these, 5000 * MS, (k < 6 ? cases[i].least_ms : cases[i].others_ms) * MS);
+        if (losses_are_of_idleness(&these) != cases[i].is_timeout)
+            fail_msg("case %zu", i);
+        losses_free(&these);
+    }
+}
+
 /* In turn: the median is half the interval. */
 static void connections_in_use_do_not_reach_an_idle_timeout(void **state)
 {
@@ -147,6 +168,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(idle_timeout_finds_all_idle_for_as_long, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_timeout_is_found_despite_few_that_were_not_idle, setup,
                                         teardown),
+        cmocka_unit_test(an_idle_timeout_is_half_a_second_and_four_fifths_of_the_median),
         cmocka_unit_test_setup_teardown(connections_in_use_do_not_reach_an_idle_timeout, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(median_of_connections_in_use_is_zero, setup, teardown),
