@@ -4,7 +4,7 @@
 #include "client/steer.h"
 
 #include "base/clock.h"
-#include "client/workers.h"
+#include "workers_steps.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -38,7 +38,8 @@ static int setup(void **state)
     const uint64_t begin_ns = clock_now_ns() - 60 * S;
 
     (void)state;
-    config = (struct client_config){.n_connections = 20, .n_at_begin = 10, .warmup_ns = 10 * S};
+    config = (struct client_config){
+        .n_connections = 20, .n_at_begin = 10, .warmup_ns = 10 * S, .queries_per_conn = 3};
     schedule_constant(&config.schedule, 3600 * S, 100);
     client_steer_init(&steer, &config, &no_workers);
     client_steer_begin(&steer, begin_ns, begin_ns + 3600 * S);
@@ -61,6 +62,10 @@ static void without_changes_the_targets_are_the_configuration(void **state)
     assert_near(client_steer_mean_qps(&steer, steer.begin_ns + 60 * S), 100);
     assert_near(client_steer_mean_qps(&steer, steer.begin_ns + 5 * S), 0); /* warm-up */
     assert_int_equal(steer.targets.n_connections, 10);
+    assert_int_equal(steer.targets.queries_per_conn, 3);
+    assert_int_equal(steer.targets.end_ns, steer.begin_ns + 3600 * S);
+    client_steer_init(&steer, &config, &no_workers);
+    assert_true(steer.targets.end_ns == PACER_NEVER); /* before the load */
 }
 
 static void a_new_rate_takes_effect_later_and_keeps_the_past(void **state)
@@ -84,6 +89,20 @@ static void many_changes_in_the_past_do_not_fill_the_schedule(void **state)
     uint64_t at_ns;
 
     (void)state;
+    for (unsigned i = 0; i < SCHEDULE_MOST + 100; i++) {
+        assert_int_equal(client_steer_rate(&steer, 100 + i, &at_ns), 0);
+        steer.begin_ns -= 2 * S; /* as if two seconds had passed */
+    }
+    assert_in_range(steer.targets.schedule.n, 2, 10);
+}
+
+/* Nor do those of a long warm-up, whose mean is not that of the measurement. */
+static void many_changes_in_the_warm_up_do_not_fill_the_schedule(void **state)
+{
+    uint64_t at_ns;
+
+    (void)state;
+    config.warmup_ns = 3000 * S;
     for (unsigned i = 0; i < SCHEDULE_MOST + 100; i++) {
         assert_int_equal(client_steer_rate(&steer, 100 + i, &at_ns), 0);
         steer.begin_ns -= 2 * S; /* as if two seconds had passed */
@@ -195,10 +214,47 @@ static void targets_wait_for_the_previous_change(void **state)
     steer.workers = &one;
     assert_int_equal(client_steer_connections(&steer, 20), -1);
     assert_int_equal(steer.targets.n_connections, 15);
-    assert_int_equal(client_steer_queries_per_conn(&steer, 3), -1);
+    assert_int_equal(client_steer_queries_per_conn(&steer, 4), -1);
     assert_int_equal(client_steer_size(&steer, 3), -1);
-    assert_int_equal(steer.targets.queries_per_conn, 0);
+    assert_int_equal(steer.targets.queries_per_conn, 3);
     assert_int_equal(steer.targets.size, 0);
+}
+
+/* As workers do with CLIENT_STEER. */
+static void follow(void)
+{
+    assert_true(take_posted(CLIENT_STEER));
+    for (int i = 0; i < N_WORKERS; i++)
+        atomic_store(&all[i].targets.reached, steer.targets.version);
+}
+
+static void workers_are_told_of_each_change(void **state)
+{
+    static uint32_t shares[2 * N_WORKERS];
+    uint64_t at_ns;
+
+    assert_int_equal(start_workers(), 0);
+    setup(state);
+    workers.shares = shares;
+    steer.workers = &workers;
+    for (int i = 0; i < N_WORKERS; i++)
+        tally_add(&all[i].figures.n_live, 5);
+    assert_int_equal(client_steer_connections(&steer, 15), 0);
+    assert_int_equal(steer.targets.n_connections, 15);
+    assert_int_equal(all[0].targets.n_connections + all[1].targets.n_connections, 15);
+    assert_int_equal(client_steer_size(&steer, 2), -1); /* not yet */
+    follow();
+    assert_int_equal(client_steer_queries_per_conn(&steer, 7), 0);
+    assert_int_equal(steer.targets.queries_per_conn, 7);
+    follow();
+    assert_int_equal(client_steer_size(&steer, 2), 0);
+    assert_int_equal(steer.targets.size, 2);
+    follow();
+    assert_int_equal(client_steer_rate(&steer, 50, &at_ns), 0);
+    follow();
+    client_steer_end(&steer);
+    follow();
+    stop_workers();
 }
 
 static void a_trial_is_measured_after_its_transition_and_ends_in_silence(void **state)
@@ -302,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup(without_changes_the_targets_are_the_configuration, setup),
         cmocka_unit_test_setup(a_new_rate_takes_effect_later_and_keeps_the_past, setup),
         cmocka_unit_test_setup(many_changes_in_the_past_do_not_fill_the_schedule, setup),
+        cmocka_unit_test_setup(many_changes_in_the_warm_up_do_not_fill_the_schedule, setup),
         cmocka_unit_test_setup(a_pause_is_silent_and_counted_and_keeps_the_rate_requested_meanwhile,
                                setup),
         cmocka_unit_test_setup(only_the_measured_part_of_a_pause_is_counted, setup),
@@ -310,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup(the_end_only_moves_closer, setup),
         cmocka_unit_test_setup(a_change_before_the_load_takes_effect_at_its_start, setup),
         cmocka_unit_test_setup(targets_wait_for_the_previous_change, setup),
+        cmocka_unit_test(workers_are_told_of_each_change),
         cmocka_unit_test_setup(a_trial_is_measured_after_its_transition_and_ends_in_silence, setup),
         cmocka_unit_test_setup(a_trial_that_ends_is_measured_until_then, setup),
         cmocka_unit_test_setup(trials_request_what_they_measure, setup),
