@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_servers: the addresses of --server-control, and what the servers counted together. */
+ * test_servers: the addresses of --server-control, the servers there, and what they counted
+ * together. Linked with --wrap=server_stats_read. */
 #include "client/servers.h"
 
 #include <setjmp.h>
@@ -68,12 +69,80 @@ static void sum_is_unknown_if_a_server_did_not_answer(void **state)
     assert_int_equal(client_servers_sum(&s).listen_drops, 1);
 }
 
+/* --- reading --- */
+
+/* By the number at the end of its address, 0 to 2: when each of three servers started; 0: it does
+ * not answer. */
+static uint64_t starts[3];
+static int wait_given_ms;
+
+int __wrap_server_stats_read(struct server_stats *stats, const char *address,
+                             const struct control_token *token, int wait_ms, char *why);
+
+int __wrap_server_stats_read(struct server_stats *stats, const char *address,
+                             const struct control_token *token, int wait_ms, char *why)
+{
+    const int i = address[strlen(address) - 1] - '0';
+
+    assert_null(token);
+    wait_given_ms = wait_ms;
+    *stats = (struct server_stats){
+        .is_known = starts[i] > 0, .started_epoch_ns = starts[i], .accepted = (uint64_t)i + 1};
+    if (starts[i] == 0)
+        snprintf(why, CONTROL_SOCKET_ERROR_BYTES, "%s is silent", address);
+    return starts[i] > 0 ? 0 : -1;
+}
+
+static void servers_are_read_before_if_they_are_different_and_answer(void **state)
+{
+    static const struct {
+        uint64_t starts[3];
+        const char *error;
+    } cases[] = {
+        {{7, 8, 9}, NULL},
+        {{7, 0, 9}, "unix:/1 is silent"},
+        {{7, 8, 0}, "unix:/2 is silent"},
+        {{7, 7, 9}, "'unix:/0' and 'unix:/1' are the same tcpserver: give only one"},
+        {{7, 8, 7}, "'unix:/0' and 'unix:/2' are the same tcpserver: give only one"},
+        {{UINT64_MAX, UINT64_MAX, 9}, NULL}, /* of older versions, which do not tell */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+
+        assert_int_equal(client_servers_parse(&s, "unix:/0,unix:/1,unix:/2", error), 0);
+        memcpy(starts, cases[i].starts, sizeof starts);
+        status = client_servers_read_before(&s, NULL, 500, error);
+        assert_int_equal(status, cases[i].error != NULL ? -1 : 0);
+        assert_int_equal(wait_given_ms, 500);
+        if (cases[i].error != NULL)
+            assert_string_equal(error, cases[i].error);
+        else
+            for (unsigned k = 0; k < 3; k++)
+                assert_int_equal(s.before[k].accepted, k + 1);
+    }
+}
+
+static void each_server_is_read_afterwards_whether_the_others_answer_or_not(void **state)
+{
+    (void)state;
+    assert_int_equal(client_servers_parse(&s, "unix:/0,unix:/1,unix:/2", error), 0);
+    memcpy(starts, (uint64_t[]){7, 0, 9}, sizeof starts);
+    client_servers_read_after(&s, NULL);
+    assert_int_equal(wait_given_ms, CONTROL_SOCKET_WAIT_MS);
+    assert_true(s.after[0].is_known && !s.after[1].is_known && s.after[2].is_known);
+    assert_int_equal(s.after[2].accepted, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_separated_by_commas),
         cmocka_unit_test(bad_lists_are_refused),
         cmocka_unit_test(sum_is_unknown_if_a_server_did_not_answer),
+        cmocka_unit_test(servers_are_read_before_if_they_are_different_and_answer),
+        cmocka_unit_test(each_server_is_read_afterwards_whether_the_others_answer_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
