@@ -134,6 +134,10 @@ static void growth_is_a_doubt_if_it_was_measured(void **state)
     assert_doubts(m, 0);
     m->result.has_growth = true;
     assert_doubts(m, 1u << VERDICT_NON_STATIONARY);
+    assert_int_equal(m->result.verdict.in_flight_early, 100);
+    assert_int_equal(m->result.verdict.in_flight_late, 1000);
+    m->result.in_flight_early = 1000;
+    assert_doubts(m, 0);
 }
 
 static void a_run_that_was_to_measure_and_measured_nothing_is_doubted(void **state)
@@ -274,6 +278,7 @@ static void only_an_interruption_before_the_measurement_explains_that_nothing_wa
              r->scheduled_ns += UNITS_NS_PER_S) {
             client_judge(r, &m->plan, 0);
             assert_int_equal(r->verdict.interrupted, !listens || r->scheduled_ns == 0);
+            assert_int_equal(r->verdict.of_messages, listens);
         }
     }
 }
