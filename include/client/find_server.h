@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Notes whether a connection is usable, or one was since the last call.  Call it repeatedly, with
- * f->elapsed_ns up to date. */
+/* Notes whether a connection has become usable, or an answer has come, since the last call.  Call
+ * it repeatedly, with f->elapsed_ns up to date. */
 void client_find_server_look(struct client_find *f);
 
-/* Whether the server has gone: since since_ns of the search, no connection has been usable, and not
- * because of this host.  since_ns: not before the last trial whose connections were awaited or
- * opened by its queries. */
+/* Whether the server is gone or hangs: since since_ns of the search, no connection has become
+ * usable and no answer has come, not because of this host; and none is live, or no query of the
+ * trial that was taken last had an answer. */
 bool client_find_server_is_gone(const struct client_find *f, uint64_t since_ns);
 
 /* Ends the search: the trials during which the server went, and those that followed, are void. */

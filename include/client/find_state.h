@@ -53,7 +53,8 @@ struct client_find {
     uint64_t collected_ns;                 /* the last interval looked at */
     uint64_t quiet_since_ns, n_seen;       /* last change of the number watched; and it, or the
                                               fewest connections that were missing */
-    uint64_t n_ever_usable, usable_ns;     /* connections; and when one was last, since the start */
+    uint64_t n_served, served_ns;          /* usable connections and answers; when the last came,
+                                              since the start */
     struct tally before;                   /* counts before the trial */
     uint64_t overflows_before;
     struct trend trend;                           /* of the queries that are measured, ... */

@@ -57,7 +57,7 @@ enum search_reason {
     SEARCH_TOO_MANY,    /* SEARCH_MOST_TRIALS */
     SEARCH_STOPPED,     /* on request */
     SEARCH_UNCONNECTED, /* no connection became usable */
-    SEARCH_SERVER_GONE, /* no usable one was left */
+    SEARCH_SERVER_GONE, /* no more answers came */
     SEARCH_N_REASONS
 };
 

@@ -204,6 +204,7 @@ static void a_search_ends_once_no_connection_of_any_comes_back(void **state)
     (void)state;
     await_connections(begin_ns, 2);
     look_until(begin_ns, begin_ns + S / 2);
+    tally_add(&all[0].figures.tally.late, 1); /* the last answer */
     tally_sub(&all[0].figures.n_live, 2);
     look_until(begin_ns + S / 2, begin_ns + 10 * S);
     assert_int_equal(f.search.n, 2);
@@ -213,7 +214,7 @@ static void a_search_ends_once_no_connection_of_any_comes_back(void **state)
     stop_workers();
 }
 
-/* Nor does it end if this host cannot open any, ... */
+/* Nor does it end if this host cannot open any. */
 static void a_search_without_ports_has_not_lost_its_server(void **state)
 {
     const uint64_t begin_ns = clock_now_ns();
@@ -231,7 +232,38 @@ static void a_search_without_ports_has_not_lost_its_server(void **state)
     stop_workers();
 }
 
-/* ... or no query has opened one. */
+/* Its connections live, but the queries of a whole trial are lost: neither if it answers late, nor
+ * if some other query was answered. */
+static void a_server_that_answers_no_query_of_a_trial_hangs(void **state)
+{
+    const uint64_t begin_ns = clock_now_ns();
+
+    (void)state;
+    await_connections(begin_ns, 6);
+    f.elapsed_ns = 10 * S;
+    tally_add(&all[0].figures.tally.queries[TALLY_MEASURED].answered, 1);
+    client_find_server_look(&f);
+    assert_int_equal(f.served_ns, 10 * S);
+    f.elapsed_ns = 20 * S;
+    client_find_server_look(&f);
+    assert_int_equal(f.served_ns, 10 * S);
+    f.search.n = 1;
+    f.trials[0].figures.n_due = f.trials[0].n_lost = 0;
+    assert_false(client_find_server_is_gone(&f, 15 * S));
+    f.trials[0].figures.n_due = f.trials[0].n_lost = 5;
+    assert_true(client_find_server_is_gone(&f, 15 * S));
+    assert_false(client_find_server_is_gone(&f, 10 * S));
+    f.trials[0].n_lost = 4;
+    assert_false(client_find_server_is_gone(&f, 15 * S));
+    f.trials[0].n_lost = 5;
+    tally_add(&all[0].figures.tally.late, 1);
+    client_find_server_look(&f);
+    assert_false(client_find_server_is_gone(&f, 15 * S));
+    client_find_free(&f);
+    stop_workers();
+}
+
+/* Between the trials of a search for connections per second, none is open. */
 static void a_search_that_opens_nothing_has_not_lost_its_server(void **state)
 {
     const uint64_t begin_ns = clock_now_ns();
@@ -239,18 +271,17 @@ static void a_search_that_opens_nothing_has_not_lost_its_server(void **state)
     (void)state;
     await_connections(begin_ns, 0);
     settings.what = CLIENT_FIND_CONNECT_RATE;
-    f.elapsed_ns = 10 * S;
+    tally_add(&all[0].figures.tally.queries[TALLY_MEASURED].answered, 1);
+    f.elapsed_ns = S;
     client_find_server_look(&f);
     f.elapsed_ns = 20 * S;
+    tally_add(&all[0].figures.n_ever_usable, 1); /* in an accept queue */
     client_find_server_look(&f);
-    assert_int_equal(f.usable_ns, 0);
-    assert_false(client_find_server_is_gone(&f, S));
-    tally_add(&all[0].figures.tally.connections.ended[PHASE_CONNECT][REASON_REFUSED], 1);
-    assert_true(client_find_server_is_gone(&f, S));
-    tally_add(&all[0].figures.n_ever_usable, 1);
-    client_find_server_look(&f);
-    assert_int_equal(f.usable_ns, 20 * S);
-    assert_false(client_find_server_is_gone(&f, S));
+    assert_int_equal(f.served_ns, S);
+    assert_false(client_find_server_is_gone(&f, 2 * S));
+    f.search.n = 1;
+    f.trials[0].figures.n_due = f.trials[0].n_lost = 5;
+    assert_true(client_find_server_is_gone(&f, 2 * S));
     client_find_free(&f);
     stop_workers();
 }
@@ -265,6 +296,7 @@ int main(void)
         cmocka_unit_test(connections_that_come_back_are_awaited),
         cmocka_unit_test(a_search_ends_once_no_connection_of_any_comes_back),
         cmocka_unit_test(a_search_without_ports_has_not_lost_its_server),
+        cmocka_unit_test(a_server_that_answers_no_query_of_a_trial_hangs),
         cmocka_unit_test(a_search_that_opens_nothing_has_not_lost_its_server),
     };
 
