@@ -12,7 +12,8 @@
 
 struct losses {
     uint64_t first_ns, last_ns; /* time of the first and the last one; valid if there was one */
-    struct hist idle;           /* idle times: since data was last sent or received */
+    struct hist idle;           /* idle times: since data was last sent or received;
+                                    with close_notify of TLS, since it was last sent */
 };
 
 /* Returns 0, or -1 if out of memory. */

@@ -98,6 +98,7 @@ struct sock_tcp {
     uint32_t duplicates;  /* segments that the peer reported as duplicates (DSACK, RFC 2883) */
     uint32_t min_rtt_us;  /* 0: unknown */
     uint32_t idle_ms;     /* since data was last sent or received ... */
+    uint32_t unsent_ms;   /* ... or sent ... */
     uint32_t unheard_ms;  /* ... or received, or since it was connected; in steps of up to 10 ms */
     uint32_t timeouts;    /* retransmissions and probes since the peer last acknowledged anything;
                            * TCP probes if this host drops what it sends, as no packet is on the

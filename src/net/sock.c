@@ -367,6 +367,7 @@ struct sock_tcp sock_tcp(int fd)
                              .idle_ms = info.tcpi_last_data_recv < info.tcpi_last_data_sent
                                             ? info.tcpi_last_data_recv
                                             : info.tcpi_last_data_sent,
+                             .unsent_ms = info.tcpi_last_data_sent,
                              .unheard_ms = info.tcpi_last_data_recv,
                              .timeouts = (uint32_t)info.tcpi_retransmits + info.tcpi_probes};
 }

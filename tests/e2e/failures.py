@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Failures during a run are counted, reported and survived: the server dies or stalls, the user interrupts."""
 
+from authority import Authority, serve_with
 from faults import *
 from namespace import *
 from start_file import open_gate, wait_ready
@@ -56,9 +57,10 @@ def test_killed_server_is_named_on_demand():
         check("--reconnect" not in ended["the server went away"]["remedy"], "the next query opens a connection")
 
 
-def test_idle_timeout_of_the_server_is_reported_with_its_length():
-    with Server("--idle-timeout", "1s") as server:
-        client = Client("-p", server.port, "-c", 50, "--stats-interval", "200ms", "127.0.0.1")
+def check_idle_timeout_is_reported(server, *options):
+    """Of a server with --idle-timeout 1s."""
+    with server:
+        client = Client("-p", server.port, "-c", 50, "--stats-interval", "200ms", *options, "127.0.0.1")
         wait_until_prints(client, "running .* 0 live")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()
@@ -71,6 +73,16 @@ def test_idle_timeout_of_the_server_is_reported_with_its_length():
         number, unit = re.search(r"idle for at least ([\d.]+) (m?s)", evidence).groups()
         check_between(float(number) / (1000 if unit == "ms" else 1), 0.9, 1.4, evidence)  # the least of 50
         check("50 closed by the server, idle for at least " in r.err, r.err)
+
+
+def test_idle_timeout_of_the_server_is_reported_with_its_length():
+    check_idle_timeout_is_reported(Server("--idle-timeout", "1s"))
+
+
+def test_close_notify_does_not_end_the_idle_time():
+    """It is the last that arrives of a server with TLS, just before the connection is closed."""
+    ca = Authority()
+    check_idle_timeout_is_reported(serve_with(ca.sign(), "--idle-timeout", "1s"), "--tls", "--tls-ca", ca.cert)
 
 
 def run_with_timeouts(*arguments):

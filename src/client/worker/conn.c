@@ -205,6 +205,15 @@ static void count_syns(struct client_conn *c, int fd)
         record->syn_retransmits += tcp.retransmits;
 }
 
+/* How long the connection was idle before the server closed it.  close_notify is data, too: if it
+ * came, the time since the last query was sent is the best known. */
+static uint64_t idle_ns(const struct client_conn *c, const struct sock_tcp *tcp)
+{
+    const bool said_so = c->transport->tls != NULL && client_tls_is_ended_by_peer(c);
+
+    return (uint64_t)(said_so ? tcp->unsent_ms : tcp->idle_ms) * 1000000;
+}
+
 /* Counts the retransmits of an established connection. */
 static void count_segments(struct client_conn *c, int fd, bool was_usable, struct outcome outcome)
 {
@@ -225,7 +234,7 @@ static void count_segments(struct client_conn *c, int fd, bool was_usable, struc
     if (c->n_unheard == CLIENT_CONN_DEAF && !c->proven && outcome.phase == PHASE_RUN)
         tally_add(&f->tally.connections.deaf_unproven, 1);
     if (c->proven && (outcome.reason == REASON_PEER || outcome.reason == REASON_RESET))
-        losses_add(&f->losses, clock_now_ns(), (uint64_t)tcp.idle_ms * 1000000);
+        losses_add(&f->losses, clock_now_ns(), idle_ns(c, &tcp));
     if (tcp.min_rtt_us > 0)
         hist_record(&f->min_rtts, (uint64_t)tcp.min_rtt_us * 1000);
     if (record != NULL) {
@@ -256,14 +265,14 @@ static void close_socket(struct client_conn *c, enum client_conn_state state,
     const int fd = event_get_fd(&c->event);
 
     event_del(&c->event);
-    if (t->tls != NULL)
-        client_tls_end(c, outcome.phase == PHASE_RUN);
     if (t->udp != NULL)
         client_udp_end(c);
     else if (state == CLIENT_CONN_CONNECTING)
         count_syns(c, fd);
     else
         count_segments(c, fd, state == CLIENT_CONN_LIVE || state == CLIENT_CONN_FINISHING, outcome);
+    if (t->tls != NULL)
+        client_tls_end(c, outcome.phase == PHASE_RUN);
     if (fd >= 0 && t->config->close == CLIENT_CLOSE_RST)
         sock_reset_on_close(fd);
     if (fd >= 0)

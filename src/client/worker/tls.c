@@ -106,6 +106,13 @@ bool client_tls_is_established(const struct client_conn *c)
     return tls_is_established(*slot_of(c));
 }
 
+bool client_tls_is_ended_by_peer(const struct client_conn *c)
+{
+    const struct tls *tls = *slot_of(c);
+
+    return tls != NULL && tls_is_ended_by_peer(tls);
+}
+
 void client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns)
 {
     struct client_figures *f = c->transport->figures;

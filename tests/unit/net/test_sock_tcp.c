@@ -106,6 +106,20 @@ static void what_never_left_times_out_too(void **state)
     wait_until_it_times_out();
 }
 
+static void what_arrives_leaves_the_time_of_what_was_sent(void **state)
+{
+    const uint32_t some_ms = 30; /* more than a tick of the kernel's clock */
+    char byte;
+
+    (void)state;
+    assert_int_equal(send(client, "query", 5, 0), 5);
+    while (sock_tcp(client).unsent_ms < some_ms)
+        sleep_for_a_moment();
+    assert_int_equal(send(server, "!", 1, 0), 1);
+    assert_int_equal(recv(client, &byte, 1, 0), 1);
+    assert_true(sock_tcp(client).unsent_ms >= some_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +127,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(what_is_on_the_way_times_out, setup, teardown),
         cmocka_unit_test_setup_teardown(what_never_left_times_out_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_arrives_leaves_the_time_of_what_was_sent, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
