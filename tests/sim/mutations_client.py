@@ -175,8 +175,8 @@ MUTATIONS = {
     ),
     "event_kept_after_close": (
         "src/client/worker/conn.c",
-        "    event_del(&c->event);\n    if (t->tls != NULL)\n        client_tls_end",
-        "    if (t->tls != NULL)\n        client_tls_end",
+        "    event_del(&c->event);\n    if (t->udp != NULL)\n        client_udp_end",
+        "    if (t->udp != NULL)\n        client_udp_end",
     ),
     "overdue_answer_credited": (
         "src/client/worker/answer.c",
