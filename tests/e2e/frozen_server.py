@@ -60,6 +60,8 @@ def check_late(r, protocol):
     check_equal(r.json["probes"]["answered"] + q["answered"] + q["late"] + q["cancelled"], n_written, f"{protocol}: answers in time and late")
     check_equal((q["duplicate"], q["unknown_id"], q["ids_recycled"]), (0, 0, 0), f"{protocol}: strays")
     check(q["late"] > 0, f"{protocol}: none was late")
+    with stall_may_spoil():  # of 10 ms, again and again
+        check(q["answered"] > 0, f"{protocol}: none was answered in time")
     latency_ns = r.json["latency_ns"]
     latest_ns = latency_ns["net"]["max"] or latency_ns["service"]["max"]  # what arrived in time is an answer, however late it is read
     check_between(latest_ns, 1, 10e6 + 1, f"{protocol}: the latest answer")

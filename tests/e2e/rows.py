@@ -199,8 +199,9 @@ def test_sample_is_as_large_if_each_connection_has_one_query():
         r = run_client("-p", server.port, "-c", 5, "-r", 1000, "-t", 2, "--queries-per-conn", 1, "-R", "--sample", "1/10", "127.0.0.1")
     check_conservation(r)
     slots = [row["connection_id"] for row in r.rows() if row["type"] == "Q"]
-    check_between(len(slots) / r.json["queries"]["sent"], 0.06, 0.14, "share of the queries")
-    check_equal(len(set(slots)), 5, "slots with rows")
+    with stall_may_spoil():  # of the queries due meanwhile few are sent
+        check_between(len(slots) / r.json["queries"]["sent"], 0.06, 0.14, "share of the queries")
+        check_equal(len(set(slots)), 5, "slots with rows")
 
 
 if __name__ == "__main__":

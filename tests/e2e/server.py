@@ -258,6 +258,7 @@ def test_stats_lines_and_summary_are_printed():
         wait_for(lambda: re.search(r"tcpserver: \d+\.\d s, 10 active, .* accepted/s", server.stderr()), "its line")
         client.process.send_signal(signal.SIGINT)
         client.wait()
+        wait_for(lambda: re.search(r"s, 10 active, [^$]* s, 0 active, ", server.stderr()), "the line after its end")
         check_equal(server.stop(signal.SIGINT), 0, "exit code after SIGINT")
     text = server.stderr()
     for part in ("10 accepted", "Bytes", "Closed", "receive: closed by peer"):

@@ -2,6 +2,8 @@
  * test_fd_table: the descriptors that are left, however the others are closed. */
 #include "net/fd_table.h"
 
+#include "base/standard_streams.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -124,5 +126,6 @@ int main(void)
         cmocka_unit_test(others_are_closed_one_by_one),
     };
 
+    standard_streams_open();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

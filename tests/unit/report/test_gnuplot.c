@@ -3,6 +3,7 @@
 #include "report/gnuplot.h"
 
 #include "base/log.h"
+#include "base/standard_streams.h"
 #include "print_steps.h"
 
 #include <errno.h>
@@ -118,5 +119,6 @@ int main(void)
         cmocka_unit_test(no_picture_is_an_error),
     };
 
+    standard_streams_open();
     return cmocka_run_group_tests(tests, setup, teardown);
 }
