@@ -216,8 +216,9 @@ def test_subscribers_return_when_the_server_restarts():
     r, again = run_whose_server_comes_back()
     check_equal(r.json["broken_law"], None, "the program's own check")
     p = r.json["push"]
-    check_equal((p["lost"], p["duplicate"], p["unfinished_connections"]), (0, 0, 0), "missing")
-    with stall_may_spoil():  # it can last until the run is over
+    check_equal((p["duplicate"], p["unfinished_connections"]), (0, 0), "twice, cut")
+    with stall_may_spoil():  # the server drops what a client that stands still does not read; it can last until the run is over
+        check_equal(p["lost"], 0, "lost")
         check_equal((r.json["connections"]["live_at_end"], again["accepted"]), (50, 50), "connections")
         check(received(p) > again["pushed"] > 1000, f"{received(p)} received, {again['pushed']} from the second")
 

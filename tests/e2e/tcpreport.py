@@ -144,7 +144,7 @@ def begins_ms(hlog):
 
 def test_a_log_without_intervals_is_merged_with_others():
     """That of a run none of whose connections was established."""
-    directory, log = three_instances(), temp_path("merged.hlog")
+    directory, log, alone = three_instances(), temp_path("merged.hlog"), temp_path("alone.hlog")
     files = [f"{directory}/0.{ending}" for ending in ("json", "hlog")]
     other = temp_directory()
     idle = [f"{other}/idle.{ending}" for ending in ("json", "hlog")]
@@ -152,7 +152,9 @@ def test_a_log_without_intervals_is_merged_with_others():
                      f"127.0.0.1:{free_port()}"])
     check_equal(r.returncode, 3, f"exit code; stderr: {r.stderr}")
     report("merge", "--hlog", log, *files, *idle, code=3)
-    check_equal(len(begins_ms(log)), len(begins_ms(files[1])), "intervals")
+    report("merge", "--hlog", alone, *files, code=None)  # after a stall, two intervals may begin in one second: they become one
+    check_equal(begins_ms(log), begins_ms(alone), "intervals")
+    check(begins_ms(log), "there are some")
     report("merge", "--hlog", log, *idle, code=3)
     check_equal((begins_ms(log), start_ms(log)), ([], start_ms(idle[1])), "intervals, start")
 
