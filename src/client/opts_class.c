@@ -261,8 +261,7 @@ static int check_load_of_run(const struct client_opts *o, char *error)
             return 0;
     for (size_t i = 0; i < N(loads); i++)
         if (options_given_at(client_opts_table(), loads[i]) == OPTIONS_COMMAND_LINE)
-            return REFUSE("--%s: conflicts with --class: each class has a load of its own",
-                          loads[i]);
+            return REFUSE("--%s: conflicts with --class: each class has its own load", loads[i]);
     return 0;
 }
 

@@ -67,8 +67,7 @@ int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
                           of_connect_rate[i]);
     for (size_t i = 0; o->find == CLIENT_FIND_CONNECT_RATE && i < N(of_kept); i++)
         if (was_given(of_kept[i]))
-            return REFUSE("--%s: conflicts with --find connect-rate: each query has a connection "
-                          "of its own",
+            return REFUSE("--%s: conflicts with --find connect-rate: each query opens a connection",
                           of_kept[i]);
     if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("connect-arrival") &&
         o->connect_arrival == CLIENT_CONNECT_WINDOW)
