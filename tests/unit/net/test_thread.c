@@ -74,6 +74,8 @@ static void a_thread_runs_in_batches_and_the_others_do_not(void **state)
     int policy;
 
     (void)state;
+    if (before < 0)
+        skip(); /* musl has no such call */
     in_thread(run_in_batches, &policy);
     assert_int_equal(policy, SCHED_BATCH);
     assert_int_equal(sched_getscheduler(0), before);
