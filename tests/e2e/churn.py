@@ -204,8 +204,8 @@ def test_backoff_grows_up_to_its_maximum():
     check_conservation(r)
     c = r.json["connections"]
     check(c["attempted"] <= 2 + r.seconds / 0.1, f"{c['attempted']} tries in {r.seconds} s")
-    with stall_may_spoil():
-        check(c["attempted"] >= 5, f"tries: {c['attempted']}")
+    with stall_may_spoil():  # 15 at least; with waits that grow on, 6 or 7
+        check(c["attempted"] > 10, f"tries: {c['attempted']}")
     check_equal(c["outcomes"], {"connect/refused": c["attempted"]}, "ends")
     check_equal(r.json["queries"]["unsent"], r.json["queries"]["scheduled"], "nothing could be sent")
 
