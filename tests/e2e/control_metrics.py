@@ -120,6 +120,7 @@ def test_prometheus_scrapes_the_counters_of_the_final_results():
                   server_control=targets["server"])
     ask(run.at_client, "/pause")
     ask(run.at_client, "/connections/start?n=100")
+    wait_for(lambda: stats(run.at_client)["connections"]["live_at_end"] == 300, "300 live")
     ask(run.at_client, "/connections/stop?n=50")
     run.wait_until_both_agree()  # each thread has opened its connections after the pause began: it has sent what was due
     wait_for(lambda: stats(run.at_client)["queries"]["in_flight"] == 0, "quiet")

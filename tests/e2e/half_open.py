@@ -71,6 +71,7 @@ def test_opening_ends_where_a_server_answers_no_more_connections():
 
 
 def test_a_request_for_more_goes_on_opening_where_it_had_ended():
+    """One for fewer gives up connections that are not open, and closes none of those that the server has accepted."""
     server, control = FaultServer("--accept-only", IN_QUEUE), control_path()
     client = Client("-p", server.port, "-c", 200, "--connect-window", 2, "--connect-timeout", "100ms", "--timeout", "200ms", "--threads", 1,
                     "-r", 20, "-t", "1h", "--control", control, "127.0.0.1")
@@ -79,11 +80,15 @@ def test_a_request_for_more_goes_on_opening_where_it_had_ended():
     check(n < 100, f"{n} attempted, of which {IN_QUEUE} were accepted")
     check_equal(ask(control, "/connections/start?n=1")["wanted"], 201, "wanted")
     wait_for(lambda: stats(control)["connections"]["attempted"] > n + 2, "more than what was requested")
+    check_equal(ask(control, "/connections/stop?n=50")["wanted"], 151, "wanted")
+    n = stats(control)["connections"]["attempted"]
+    wait_for(lambda: stats(control)["connections"]["attempted"] > n + 2, "others after the request for fewer")
     ask(control, "/stop")
     r = client.wait()
     server.stop()
     check_conservation(r)
-    check_equal(r.json["connections"]["outcomes"]["run/finished"], IN_QUEUE, "finished")
+    c = r.json["connections"]
+    check_equal((c["outcomes"]["run/finished"], c["live_at_end"]), (IN_QUEUE, IN_QUEUE), "finished, live")
 
 
 def listen_overflows(pid):

@@ -56,10 +56,10 @@ typedef bool client_pool_is_good(const void *context, uint32_t slot);
  * effect if out of memory. */
 void client_pool_prefer(struct client_pool *p, client_pool_is_good *is_good, const void *context);
 
-/* Like client_pool_want(), but in steps of client_pool_step().  When shrinking, connections
- * requested before and not yet opened are still opened; with closes_newest they are withdrawn
- * first, and connections that were to be closed stay when more are wanted again.  Returns how many
- * connections this adds to those requested. */
+/* Like client_pool_want(), but in steps of client_pool_step().  When shrinking, connections not yet
+ * opened are withdrawn before any is closed.  With closes_newest, connections that were to be
+ * closed stay when more are wanted again.  Returns how many connections this adds to those
+ * requested. */
 uint32_t client_pool_request(struct client_pool *p, uint32_t n);
 
 /* Returns whether steps are left. */

@@ -120,12 +120,11 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Like client_pool_request(), with closes_newest. */
-static uint32_t request_newest(struct client_pool *p, uint32_t n)
+uint32_t client_pool_request(struct client_pool *p, uint32_t n)
 {
     const uint32_t n_allowed = p->n_wanted - (p->n_open - p->n_to_close + p->n_to_open);
     const uint32_t n_more = n > p->n_wanted ? n - p->n_wanted : 0;
-    const uint32_t n_kept = least(n_more, p->n_to_close);
+    const uint32_t n_kept = p->closes_newest ? least(n_more, p->n_to_close) : 0;
     const uint32_t n_fewer = n < p->n_wanted ? p->n_wanted - n : 0;
     const uint32_t n_withdrawn = least(n_fewer, p->n_to_open);
     const uint32_t n_not_open = least(n_fewer - n_withdrawn, n_allowed);
@@ -134,33 +133,6 @@ static uint32_t request_newest(struct client_pool *p, uint32_t n)
     p->n_to_close += n_fewer - n_withdrawn - n_not_open - n_kept;
     p->n_to_open += n_more - n_kept - n_withdrawn;
     return n_more - n_kept;
-}
-
-static uint32_t request_oldest(struct client_pool *p, uint32_t n)
-{
-    const uint32_t n_wanted = p->n_wanted, n_staying = p->n_open - p->n_to_close;
-
-    p->n_wanted = n;
-    if (n > n_wanted) {
-        p->n_to_open += n - n_wanted;
-        return n - n_wanted;
-    }
-    if (n_wanted - n <= n_staying) {
-        p->n_to_close += n_wanted - n;
-    } else { /* withdraws those not yet opened */
-        const uint32_t n_withdrawn = n_wanted - n - n_staying;
-
-        p->n_to_close += n_staying;
-        p->n_to_open -= n_withdrawn < p->n_to_open ? n_withdrawn : p->n_to_open;
-    }
-    return 0;
-}
-
-uint32_t client_pool_request(struct client_pool *p, uint32_t n)
-{
-    if (p->closes_newest)
-        return request_newest(p, n);
-    return request_oldest(p, n);
 }
 
 bool client_pool_is_stepping(const struct client_pool *p)
