@@ -151,5 +151,19 @@ def test_every_file_of_tests_is_run():
                 "the control")
 
 
+def comparisons_that_accept_nan(files):
+    return {path for path in files if re.search(r"\bassert_(?:float|double)_(?:not_)?equal\b", read_text(path))}
+
+
+def test_no_unit_test_compares_figures_so_that_nan_passes():
+    """As cmocka's assert_float_equal() does: fail unless the difference is within the tolerance."""
+    files = glob.glob(os.path.join(SOURCE_DIR, "tests/unit/**/*.[ch]"), recursive=True)
+    check(len(files) > 250, f"unit tests: {len(files)}")
+    check_equal(comparisons_that_accept_nan(files), set(), "files")
+    control = temp_path("test_x.c")
+    write_text(control, "    assert_float_equal(x, 1, 0.1);\n")
+    check_equal(comparisons_that_accept_nan([control]), {control}, "the control")
+
+
 if __name__ == "__main__":
     main()
