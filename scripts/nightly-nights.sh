@@ -67,6 +67,7 @@ remove_old_nights() {
 # affect latency.
 write_fingerprint() {
     no_settings='json|hlog|hgrm|output|connections-out|find-out|sweep-out|report|watch|control|control-token|server-control|target|port'
+    no_settings="$no_settings|assert|require|quiet|verbose|force"
     {
         echo "series $series"
         sed -nE '/^    "('"$no_settings"')":/d

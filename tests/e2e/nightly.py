@@ -346,6 +346,20 @@ def test_retention_removes_only_old_nights():
     check_equal([name for name in other if not os.path.isdir(f"{nights.results}/{name}")], [], "removed")
 
 
+def runs_with(options, seed):
+    return [({**run, "options": {**run["options"], **options}}, code) for run, code in valid_runs(2, seed)]
+
+
+def test_other_goals_and_outputs_begin_no_new_series():
+    nights = Nights()
+    for day, options, verdict in ((1, {"assert": "p99<1s", "quiet": True}, "first night of a series"),
+                                  (2, {"assert": "p99<2s", "output": "rows.csv"}, "1 of 7 reference nights"),
+                                  (3, {"assert": "p99<2s", "seed": 43}, "first night of a series")):  # the control
+        nights.day(day)
+        nights.queue(*runs_with(options, day))
+        nights.run(2, f"INCONCLUSIVE: {verdict}")
+
+
 def test_first_nights_of_a_series_outlive_a_night_of_another():
     """As after a night with another kernel."""
     nights = Nights(history=2, keep=3)
