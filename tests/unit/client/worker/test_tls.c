@@ -3,6 +3,7 @@
 #include "client/worker/tls.h"
 
 #include "client/worker/events.h"
+#include "conn_ops_steps.h"
 #include "net/certificate_steps.h"
 #include "net/tls_context.h"
 #include "net/worker.h"
@@ -20,49 +21,6 @@ static int ends[2]; /* the connection's, its peer's */
 static struct tls_worker peer;
 static struct tls *peer_tls;
 static uint64_t n_read_bytes;
-
-static void ignore(void *owner, struct client_conn *c)
-{
-    (void)owner;
-    (void)c;
-}
-
-static void on_data(void *owner, struct client_conn *c, const uint8_t *data, size_t n_bytes,
-                    uint64_t received_ns)
-{
-    (void)owner;
-    (void)c;
-    (void)data;
-    (void)n_bytes;
-    (void)received_ns;
-}
-
-static bool on_room(void *owner, struct client_conn *c)
-{
-    (void)owner;
-    (void)c;
-    return false;
-}
-
-static void on_ended(void *owner, struct client_conn *c, struct outcome outcome)
-{
-    (void)owner;
-    (void)c;
-    (void)outcome;
-}
-
-static void on_done(void *owner)
-{
-    (void)owner;
-}
-
-static const struct client_conn_ops ops = {.established = ignore,
-                                           .usable = ignore,
-                                           .unusable = ignore,
-                                           .data = on_data,
-                                           .room = on_room,
-                                           .ended = on_ended,
-                                           .done = on_done};
 
 static void peer_reads(void)
 {
@@ -125,7 +83,7 @@ static int setup(void **state)
 
     (void)state;
     n_read_bytes = 0;
-    if (transport_begin(&ops, 1) != 0 ||
+    if (transport_begin(&ignoring_ops, 1) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0 ||
         setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof small) != 0)
         return -1;
