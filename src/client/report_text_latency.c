@@ -47,8 +47,7 @@ static void explain_holding(FILE *out, const struct verdict_input *in)
             fputs(in->of_messages
                       ? "  holds: whether send lag and this host's delays hardly affect the "
                         "percentile\n"
-                      : "  holds: whether the percentile reflects the server, not this "
-                        "host\n",
+                      : "  holds: whether the percentile reflects the server, not this host\n",
                   out);
             return;
         }

@@ -2,6 +2,7 @@
  * test_destinations: the addresses that a run connects to, and whether one of them accepts. */
 #include "client/destinations.h"
 
+#include "loopback_steps.h"
 #include "net/sock.h"
 
 #include <arpa/inet.h>
@@ -14,17 +15,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static struct sock_address loopback(uint16_t port)
-{
-    struct sock_address a = {.length = sizeof(struct sockaddr_in)};
-    struct sockaddr_in *in = (struct sockaddr_in *)&a.ss;
-
-    in->sin_family = AF_INET;
-    in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    sock_set_port(&a, port);
-    return a;
-}
 
 /* A port that nothing listens on, or that *listener listens on. */
 static struct sock_address bound(int *listener, int backlog)

@@ -75,13 +75,18 @@ static void whether_percentiles_hold_is_explained_if_one_does_not(void **state)
     free(text);
 }
 
+static void forget_times(struct made_up *m)
+{
+    for (int i = 0; i < CLIENT_N_METRICS; i++)
+        hist_reset(&m->result.metrics[i]);
+}
+
 static void times_are_printed_if_as_many_queries_are_unanswered_as_answered(void **state)
 {
     struct made_up *m = *state;
     char *text;
 
-    for (int i = 0; i < CLIENT_N_METRICS; i++)
-        hist_reset(&m->result.metrics[i]);
+    forget_times(m);
     text = text_of(report_text, m);
     assert_null(strstr(text, "\nTime "));
     free(text);
@@ -98,8 +103,7 @@ static void table_without_rows_is_left_out(void **state)
     struct made_up *m = *state;
     char *text;
 
-    for (int i = 0; i < CLIENT_N_METRICS; i++)
-        hist_reset(&m->result.metrics[i]);
+    forget_times(m);
     hist_record_beyond(&m->result.metrics[CLIENT_RESPONSE], 1);
     text = text_of(report_text, m);
     assert_has(text, "\nTime              min ");

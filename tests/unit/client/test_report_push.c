@@ -39,8 +39,7 @@ static void listener_reports_messages(void **state)
     assert_has(text, "6 arrived before they were due, by up to 250 us");
     assert_has(text, "\n  response: intended send to receipt; service: actual send to receipt;\n"
                      "  '-': fewer than 10 values above\n  holds: whether send lag and this host's "
-                     "delays hardly affect the "
-                     "percentile\n");
+                     "delays hardly affect the percentile\n");
     assert_has(text, "\nResponse time histogram (upper bound, messages)\n");
     free(text);
     text = text_of(report_json, m);

@@ -2,6 +2,8 @@
  * test_sock: what sockets that listen or connect are set to, and where they connect from. */
 #include "net/sock.h"
 
+#include "loopback_steps.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,17 +20,6 @@
 enum { SNDBUF_BYTES = 65536, RCVBUF_BYTES = 32768 }; /* the kernel doubles them, socket(7) */
 
 static const struct srcplan_tuple any_source;
-
-static struct sock_address loopback(uint16_t port)
-{
-    struct sock_address a = {.length = sizeof(struct sockaddr_in)};
-    struct sockaddr_in *in = (struct sockaddr_in *)&a.ss;
-
-    in->sin_family = AF_INET;
-    in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    sock_set_port(&a, port);
-    return a;
-}
 
 /* 127.0.0.X, with a port. */
 static struct srcplan_tuple source(uint8_t last_byte, uint16_t port)
