@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * sockdiag: lists the TCP and UDP sockets of this network namespace with sock_diag(7): unlike
  * /proc/net/tcp it filters by state in the kernel, so that listing the listeners costs the same
- * with a million open connections.  Any thread. */
+ * with a million open connections.  Sockets of IPv6 that have addresses of IPv4 (::ffff:192.0.2.1)
+ * count as those of IPv4.  Any thread. */
 #ifndef TCPSCALER_HOST_SOCKDIAG_H
 #define TCPSCALER_HOST_SOCKDIAG_H
 
@@ -43,8 +44,8 @@ int sockdiag_tuples(const struct sock_address *peer, bool with_open,
                     bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
                     const void *context, struct sockdiag_tuples *tuples);
 
-/* Connected UDP sockets of this namespace whose own address and port is_counted() accepts, whatever
- * their peer; none is in TIME_WAIT.  Returns as above. */
+/* UDP sockets of this namespace whose own address and port is_counted() accepts, whatever their
+ * peer, if any; none is in TIME_WAIT.  Returns as above. */
 int sockdiag_udp_tuples(sa_family_t family,
                         bool (*is_counted)(const void *context, const struct srcplan_tuple *source),
                         const void *context, struct sockdiag_tuples *tuples);

@@ -59,6 +59,23 @@ int sockdiag_udp_ports(bool of_any, void (*on_port)(void *context, uint16_t port
     return inet_sockets_each(&which, on_udp_socket, &udp);
 }
 
+/* Returns one of a socket's two addresses as one of a family, which may be IPv4 on a socket of IPv6
+ * (::ffff:192.0.2.1, ipv6(7)); NULL: it is of another family. */
+static const void *address_of(const struct inet_diag_msg *socket, const uint32_t address[4],
+                              sa_family_t family)
+{
+    if (socket->idiag_family == family)
+        return &address[0];
+    return family == AF_INET && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address) ? &address[3]
+                                                                                       : NULL;
+}
+
+/* Of the sockets that may have an address of a family. */
+static uint8_t families_with(sa_family_t family)
+{
+    return family == AF_INET ? AF_UNSPEC : (uint8_t)family;
+}
+
 struct census {
     const struct sock_address *peer;
     struct sockdiag_states *states;
@@ -69,11 +86,12 @@ static bool is_towards(const struct inet_diag_msg *socket, const struct sock_add
     const struct sockaddr_in *in = (const struct sockaddr_in *)&peer->ss;
     const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&peer->ss;
 
-    if (ntohs(socket->id.idiag_dport) != sock_port(peer))
+    const void *to = address_of(socket, socket->id.idiag_dst, peer->ss.ss_family);
+
+    if (to == NULL || ntohs(socket->id.idiag_dport) != sock_port(peer))
         return false;
-    return peer->ss.ss_family == AF_INET
-               ? memcmp(socket->id.idiag_dst, &in->sin_addr, sizeof in->sin_addr) == 0
-               : memcmp(socket->id.idiag_dst, &in6->sin6_addr, sizeof in6->sin6_addr) == 0;
+    return peer->ss.ss_family == AF_INET ? memcmp(to, &in->sin_addr, sizeof in->sin_addr) == 0
+                                         : memcmp(to, &in6->sin6_addr, sizeof in6->sin6_addr) == 0;
 }
 
 static void on_closing(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
@@ -107,7 +125,7 @@ static void on_closing(void *context, const struct inet_diag_msg *socket, size_t
 int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states)
 {
     const struct inet_sockets which = {
-        .family = (uint8_t)peer->ss.ss_family,
+        .family = families_with(peer->ss.ss_family),
         .states = ~(1u << TCP_ESTABLISHED | 1u << TCP_LISTEN),
         .peer_port = sock_port(peer),
     };
@@ -121,6 +139,7 @@ int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *stat
 #define OPEN_STATES (1u << TCP_ESTABLISHED | 1u << TCP_SYN_SENT | 1u << TCP_CLOSE_WAIT)
 
 struct tuple_census {
+    sa_family_t family;
     const struct sock_address *peer; /* NULL: any */
     bool (*is_counted)(const void *context, const struct srcplan_tuple *source);
     const void *context;
@@ -130,11 +149,14 @@ struct tuple_census {
 static void on_tuple(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
 {
     const struct tuple_census *t = context;
-    struct srcplan_tuple source = {.address.family = socket->idiag_family,
+    const void *from = address_of(socket, socket->id.idiag_src, t->family);
+    struct srcplan_tuple source = {.address.family = t->family,
                                    .port = ntohs(socket->id.idiag_sport)};
 
     (void)n_bytes;
-    memcpy(source.address.bytes, socket->id.idiag_src, socket->idiag_family == AF_INET ? 4 : 16);
+    if (from == NULL)
+        return;
+    memcpy(source.address.bytes, from, t->family == AF_INET ? 4 : 16);
     if ((t->peer != NULL && !is_towards(socket, t->peer)) || !t->is_counted(t->context, &source))
         return;
     if (socket->idiag_state != TCP_TIME_WAIT) {
@@ -151,11 +173,11 @@ int sockdiag_tuples(const struct sock_address *peer, bool with_open,
                     const void *context, struct sockdiag_tuples *tuples)
 {
     const struct inet_sockets which = {
-        .family = (uint8_t)peer->ss.ss_family,
+        .family = families_with(peer->ss.ss_family),
         .states = 1u << TCP_TIME_WAIT | (with_open ? OPEN_STATES : 0),
         .peer_port = sock_port(peer),
     };
-    struct tuple_census census = {peer, is_counted, context, tuples};
+    struct tuple_census census = {peer->ss.ss_family, peer, is_counted, context, tuples};
 
     *tuples = (struct sockdiag_tuples){0};
     return inet_sockets_each(&which, on_tuple, &census);
@@ -166,8 +188,8 @@ int sockdiag_udp_tuples(sa_family_t family,
                         const void *context, struct sockdiag_tuples *tuples)
 {
     const struct inet_sockets which = {
-        .udp = true, .family = (uint8_t)family, .states = 1u << TCP_ESTABLISHED};
-    struct tuple_census census = {NULL, is_counted, context, tuples};
+        .udp = true, .family = families_with(family), .states = UINT32_MAX};
+    struct tuple_census census = {family, NULL, is_counted, context, tuples};
 
     *tuples = (struct sockdiag_tuples){0};
     return inet_sockets_each(&which, on_tuple, &census);

@@ -65,6 +65,23 @@ static int bind_anywhere(int type, uint32_t address, uint16_t *port)
     return fd;
 }
 
+/* The same for a socket of IPv6 and an address of IPv4; -1 if this host has no IPv6. */
+static int bind_mapped_anywhere(int type, uint32_t address, uint16_t *port)
+{
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_addr.s6_addr = {[10] = 0xff, 0xff}};
+    socklen_t length = sizeof in6;
+    const int fd = socket(AF_INET6, type, 0), off = 0;
+
+    if (fd < 0)
+        return -1;
+    in6.sin6_addr.s6_addr32[3] = htonl(address);
+    assert_int_equal(setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&in6, sizeof in6), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&in6, &length), 0);
+    *port = ntohs(in6.sin6_port);
+    return fd;
+}
+
 /* Returns a socket that listens on a free port. */
 static int listen_anywhere(uint16_t *port)
 {
@@ -152,6 +169,69 @@ static void a_port_of_another_connection_to_the_target_is_in_use(void **state)
     fit_the_tuple_in_use(&s, &host, own_port, fd, listener);
     assert_int_equal(s.n_tuples, 1);
     assert_int_equal(s.n_in_use, 1);
+}
+
+/* Clients in Java have sockets of IPv6 for both families. */
+static void a_port_of_an_ipv6_socket_that_is_connected_with_ipv4_is_in_use(void **state)
+{
+    const struct host_limits host = {.sockets_in_use = 2};
+    struct client_sources s = {0};
+    struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_addr.s6_addr = {[10] = 0xff, 0xff}};
+    uint16_t port, own_port;
+    const int fd = bind_mapped_anywhere(SOCK_STREAM, INADDR_LOOPBACK, &own_port);
+    int listener;
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    listener = listen_anywhere(&port);
+    target->sin_port = to.sin6_port = htons(port);
+    to.sin6_addr.s6_addr32[3] = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    fit_the_tuple_in_use(&s, &host, own_port, fd, listener);
+    assert_int_equal(s.n_tuples, 1);
+    assert_int_equal(s.n_in_use, 1);
+}
+
+/* Fits the port of a UDP socket that is bound to 127.0.0.1 and not connected. */
+static uint64_t udp_ports_in_use(int fd, uint16_t own_port)
+{
+    static const struct host_limits host;
+    struct client_sources s = {0};
+    uint16_t unused;
+    const int other = bind_anywhere(SOCK_DGRAM, INADDR_LOOPBACK, &unused);
+
+    config.socket.datagrams = true;
+    fit_the_tuple_in_use(&s, &host, own_port, fd, other);
+    assert_int_equal(s.n_tuples, 1);
+    return s.n_in_use;
+}
+
+/* Such as a DNS server's. */
+static void a_port_of_a_bound_udp_socket_is_in_use(void **state)
+{
+    uint16_t port;
+    int fd;
+
+    (void)state;
+    if (sockdiag_udp_ports(true, ignore, NULL) != 0)
+        skip();
+    fd = bind_anywhere(SOCK_DGRAM, INADDR_LOOPBACK, &port);
+    assert_int_equal(udp_ports_in_use(fd, port), 1);
+}
+
+static void a_port_of_an_ipv6_udp_socket_bound_to_ipv4_is_in_use(void **state)
+{
+    uint16_t port;
+    int fd;
+
+    (void)state;
+    if (sockdiag_udp_ports(true, ignore, NULL) != 0)
+        skip();
+    fd = bind_mapped_anywhere(SOCK_DGRAM, INADDR_LOOPBACK, &port);
+    if (fd < 0)
+        skip();
+    assert_int_equal(udp_ports_in_use(fd, port), 1);
 }
 
 /* Of UDP, whatever its peer. */
@@ -271,6 +351,9 @@ int main(void)
         TEST(a_range_that_is_unknown_leaves_the_tuples_unknown),
         TEST(without_a_fallback_the_range_counts),
         TEST(a_port_of_another_connection_to_the_target_is_in_use),
+        TEST(a_port_of_an_ipv6_socket_that_is_connected_with_ipv4_is_in_use),
+        TEST(a_port_of_a_bound_udp_socket_is_in_use),
+        TEST(a_port_of_an_ipv6_udp_socket_bound_to_ipv4_is_in_use),
         TEST(a_port_of_another_connected_udp_socket_is_in_use),
         TEST(tuples_in_use_count_towards_the_port_with_the_fewest_to_spare),
         TEST(without_tuples_in_use_the_larger_class_counts),
