@@ -113,6 +113,22 @@ static int read_log(struct recording *r, struct lines *l)
     return status;
 }
 
+/* The send lag of queries is that of their rows, answered or not; pushed messages have no such
+ * rows.
+ */
+static void add_row(struct recording *r, const struct row *row, struct hist *send_lag)
+{
+    if (row->is_answer) {
+        r->n_answer_rows++;
+        if (r->n_query_rows == 0)
+            hist_record(send_lag, row->send_lag_ns);
+        return;
+    }
+    if (r->n_query_rows++ == 0)
+        hist_reset(send_lag);
+    hist_record(send_lag, row->send_lag_ns);
+}
+
 static int read_rows(struct recording *r, struct lines *l)
 {
     struct metric *response = metrics_get(&r->metrics, "response");
@@ -128,13 +144,10 @@ static int read_rows(struct recording *r, struct lines *l)
             return lines_refuse(l, "the row is truncated");
         if (row_reader_take(l->line, &row) != 0)
             return lines_refuse(l, "not a row written by tcpclient -R");
+        add_row(r, &row, &send_lag->hist);
         if (row.is_answer) {
-            r->n_answer_rows++;
             hist_record(&response->hist, row.response_ns);
             hist_record(&service->hist, row.service_ns);
-        } else {
-            r->n_query_rows++;
-            hist_record(&send_lag->hist, row.send_lag_ns);
         }
     }
     if (r->n_query_rows > r->n_answer_rows) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * test_recordings: what is kept of a log. */
+ * test_recordings: what is kept of a log and of rows. */
 #include "report/recordings.h"
 
 #include "file_steps.h"
 #include "measure/hlog.h"
+#include "measure/rows_format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,12 +78,56 @@ static void loading_results_keeps_nothing_of_a_log(void **state)
     recordings_free(&all);
 }
 
+static const struct hist *send_lag_of_rows(const char *rows)
+{
+    char *paths[] = {path};
+    FILE *out = fopen(path, "we");
+
+    assert_non_null(out);
+    fprintf(out, "%s%s", ROWS_HEADER, rows);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(recordings_load(&all, paths, 1), 0);
+    return &metrics_find(&all.items[0].metrics, "send_lag")->hist;
+}
+
+static void rows_of_pushed_messages_have_a_send_lag(void **state)
+{
+    const struct hist *send_lag;
+
+    (void)state;
+    send_lag = send_lag_of_rows("A,1.000000000,0,1,,,60,237.223,176.750\n"
+                                "A,2.000000000,0,2,,,60,100.000,2.000\n");
+    assert_int_equal(send_lag->count, 2);
+    assert_int_equal(send_lag->min_ns, 2000);
+    assert_int_equal(send_lag->max_ns, 176750);
+    recordings_free(&all);
+}
+
+/* Also of one whose answer comes first. */
+static void rows_of_queries_have_the_send_lag_of_each_query_once(void **state)
+{
+    const struct hist *send_lag;
+
+    (void)state;
+    send_lag = send_lag_of_rows("A,1.000000000,0,1,,,60,61.000,1.000\n"
+                                "Q,0.999940000,0,1,0,80,,,1.000\n"
+                                "A,2.000000000,0,2,,,60,62.000,2.000\n"
+                                "Q,1.999940000,0,2,0,80,,,2.000\n"
+                                "Q,3.000000000,0,3,0,80,,,3.000\n");
+    assert_int_equal(send_lag->count, 3);
+    assert_int_equal(send_lag->min_ns, 1000);
+    assert_int_equal(send_lag->max_ns, 3000);
+    recordings_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loading_keeps_intervals),
         cmocka_unit_test(loading_totals_keeps_only_their_sum),
         cmocka_unit_test(loading_results_keeps_nothing_of_a_log),
+        cmocka_unit_test(rows_of_pushed_messages_have_a_send_lag),
+        cmocka_unit_test(rows_of_queries_have_the_send_lag_of_each_query_once),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);
