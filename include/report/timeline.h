@@ -13,8 +13,9 @@
 struct timeline_entry {
     uint64_t begin_ns, length_ns; /* since the epoch */
     uint64_t max_ns;
-    uint64_t second; /* since the first start of all; those of a log follow each other */
-    uint32_t log;    /* which one it is of */
+    uint64_t second;    /* since the first start of all; those of a log follow each other */
+    uint32_t log;       /* which one it is of */
+    uint32_t tag_place; /* its tag's among all tags; only in timeline.c */
     char tag[HLOG_TAG_BYTES];
     char *base64;
 };
@@ -36,7 +37,8 @@ int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_
  * memory. */
 int timeline_join(struct timeline *into, const struct timeline *from, uint32_t log);
 
-/* Call it after adding the last one and before the first timeline_next(). */
+/* Call it after adding the last one and before the first timeline_next().  The tags of a second
+ * will be in the order in which they were first added. */
 void timeline_sort(struct timeline *t);
 
 /* Start of the first interval; UINT64_MAX if there is none. */

@@ -60,8 +60,40 @@ int timeline_join(struct timeline *into, const struct timeline *from, uint32_t l
     return 0;
 }
 
-/* Makes intervals of the same second and tag adjacent, and of these those of a log; untagged ones,
- * of the main metric, first. */
+enum { TAGS_MOST = 128 }; /* later ones are in the order of the alphabet */
+
+struct tags {
+    const char *names[TAGS_MOST];
+    uint32_t n, last;
+};
+
+/* Returns its place among the tags so far.  The tags of a second are mostly in one order: the next
+ * one is tried first. */
+static uint32_t place_of(struct tags *tags, const char *name)
+{
+    for (uint32_t i = 1; i <= tags->n; i++) {
+        const uint32_t place = (tags->last + i) % tags->n;
+
+        if (strcmp(tags->names[place], name) == 0)
+            return tags->last = place;
+    }
+    if (tags->n == TAGS_MOST)
+        return TAGS_MOST;
+    tags->names[tags->n] = name;
+    return tags->last = tags->n++;
+}
+
+/* In the order in which they first appear, as tcpclient writes them: untagged ones, of the main
+ * metric, first. */
+static void number_tags(struct timeline *t)
+{
+    struct tags tags = {.names = {""}, .n = 1};
+
+    for (size_t i = 0; i < t->n; i++)
+        t->entries[i].tag_place = place_of(&tags, t->entries[i].tag);
+}
+
+/* Makes intervals of the same second and tag adjacent, and of these those of a log. */
 static int in_order(const void *a, const void *b)
 {
     const struct timeline_entry *x = a, *y = b;
@@ -69,6 +101,8 @@ static int in_order(const void *a, const void *b)
 
     if (x->second != y->second)
         return x->second < y->second ? -1 : 1;
+    if (x->tag_place != y->tag_place)
+        return x->tag_place < y->tag_place ? -1 : 1;
     return tags != 0 ? tags : (x->log > y->log) - (x->log < y->log);
 }
 
@@ -128,6 +162,7 @@ void timeline_sort(struct timeline *t)
 
     if (t->n == 0)
         return;
+    number_tags(t);
     qsort(t->entries, t->n, sizeof *t->entries, by_log_and_time);
     for (size_t at = 0, n; at < t->n; at += n) {
         for (n = 1; at + n < t->n && t->entries[at + n].log == t->entries[at].log; n++)

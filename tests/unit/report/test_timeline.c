@@ -127,6 +127,34 @@ static void each_second_has_an_interval_of_both_logs(void **state)
 }
 
 /* Of a day, with the usual five metrics, the text takes hundreds of megabytes. */
+/* They were in that of the alphabet. */
+static void tags_keep_the_order_of_the_logs(void **state)
+{
+    static const char *const expected[] = {"", "service", "net", "aside", "", "service", "net"};
+    struct timeline t = {0};
+    struct timeline_entry covered;
+    struct hist h;
+    size_t at = 0;
+
+    (void)state;
+    assert_int_equal(hist_init(&h), 0);
+    add(&t, "service", 100 * NS_PER_S, 0, 500, 1);
+    add(&t, "net", 100 * NS_PER_S, 0, 500, 1);
+    add(&t, NULL, 100 * NS_PER_S, 0, 500, 1);
+    add(&t, "net", 100 * NS_PER_S, NS_PER_S, 500, 1);
+    add(&t, "service", 100 * NS_PER_S, NS_PER_S, 500, 1);
+    add(&t, NULL, 100 * NS_PER_S, NS_PER_S, 500, 1);
+    add(&t, "aside", 100 * NS_PER_S, 0, 500, 1);
+    timeline_sort(&t);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_int_equal(timeline_next(&t, &at, &covered, &h), 1);
+        assert_string_equal(covered.tag, expected[i]);
+    }
+    assert_int_equal(timeline_next(&t, &at, &covered, &h), 0);
+    hist_free(&h);
+    timeline_free(&t);
+}
+
 static void joined_logs_share_their_text(void **state)
 {
     struct timeline log = {0}, all = {0};
@@ -162,6 +190,7 @@ int main(void)
         cmocka_unit_test(seconds_of_two_logs_are_joined),
         cmocka_unit_test(intervals_of_one_log_follow_each_other),
         cmocka_unit_test(each_second_has_an_interval_of_both_logs),
+        cmocka_unit_test(tags_keep_the_order_of_the_logs),
         cmocka_unit_test(joined_logs_share_their_text),
         cmocka_unit_test(an_empty_one_has_nothing),
     };
