@@ -71,19 +71,20 @@ static const char *value_text(char *text, const struct run_metric *row, const ch
 }
 
 static const struct html_column metric_columns[] = {
-    {"metric", true},   {"this run", false}, {"earlier: median", false}, {"lowest", false},
-    {"highest", false}, {"change", false},   {"holds in all", false}};
+    {"metric", true},  {"this run", false}, {"earlier: runs", false}, {"median", false},
+    {"lowest", false}, {"highest", false},  {"change", false},        {"holds in all", false}};
 
-enum { N_METRIC_COLUMNS = 7 };
+enum { N_METRIC_COLUMNS = 8 };
 
 static void print_metric(const struct html_report *r, const struct run_metric *row,
                          const struct values *v, double now)
 {
     const char *unit = result_capacity_unit(r->result);
     const double middle = (v->of_runs[(v->n - 1) / 2] + v->of_runs[v->n / 2]) / 2;
-    char texts[5][FIGURE_TEXT_BYTES];
+    char texts[5][FIGURE_TEXT_BYTES], n_runs[UNITS_TEXT_BYTES];
     const char *cells[N_METRIC_COLUMNS] = {row->name,
                                            value_text(texts[0], row, unit, now),
+                                           units_format_count(n_runs, v->n),
                                            value_text(texts[1], row, unit, middle),
                                            value_text(texts[2], row, unit, v->of_runs[0]),
                                            value_text(texts[3], row, unit, v->of_runs[v->n - 1]),
@@ -93,7 +94,7 @@ static void print_metric(const struct html_report *r, const struct run_metric *r
 
     if (middle > 0) {
         snprintf(texts[4], sizeof texts[4], "%+.2f %%", figure_change(now / middle - 1, 2));
-        cells[5] = texts[4];
+        cells[6] = texts[4];
     }
     html_table_row(r->out, metric_columns, cells, N_METRIC_COLUMNS);
 }

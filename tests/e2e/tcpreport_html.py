@@ -354,7 +354,10 @@ def test_earlier_runs_are_shown_beside_this_one():
     change(now, latency_ns={"response": {**read_json(now)["latency_ns"]["response"], "p50": 220_000}})
     text = page_of(now, earlier=earlier)
     row = rows_of(text, "This run and the earlier ones")["response p50"]
-    check_equal(row[:5], ["220 us", "200 us", "100 us", "300 us", "+10.00 %"], "response p50")
+    check_equal(row[:6], ["220 us", "3", "200 us", "100 us", "300 us", "+10.00 %"], "response p50")
+    change(earlier[0], latency_ns={"response": {**read_json(earlier[0])["latency_ns"]["response"], "p50": None}})
+    row = rows_of(page_of(now, earlier=earlier), "This run and the earlier ones")["response p50"]
+    check_equal(row[:3], ["220 us", "2", "250 us"], "response p50, which one of the earlier runs lacks")
     check_equal(len(rows_of(text, "The earlier runs")), 4, "header and earlier runs")
     check("Not comparable" not in text, "the control: the same settings")
     change(earlier[1], options={"rate": 7})

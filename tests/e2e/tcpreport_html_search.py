@@ -12,12 +12,12 @@ def test_capacities_of_earlier_searches_are_shown_beside_this_one():
         shutil.copy(files(0)[0], path)
         change(path, search={"find": "rate", "unit": "q/s", "status": "found", "capacity": capacity, "trials": []})
     rows = rows_of(page_of(paths[0], earlier=paths[1:]), "This run and the earlier ones")
-    check_equal({name: row[:5] for name, row in rows.items() if name != "metric"},
-                {"capacity": ["21,000 q/s", "15,000 q/s", "10,000 q/s", "20,000 q/s", "+40.00 %"]}, "capacities")
+    check_equal({name: row[:6] for name, row in rows.items() if name != "metric"},
+                {"capacity": ["21,000 q/s", "2", "15,000 q/s", "10,000 q/s", "20,000 q/s", "+40.00 %"]}, "capacities")
     check("No metric is known for both" in page_of(files(0)[0], earlier=paths[1:]), "a search and no search")
     change(paths[1], search={"find": "connections", "unit": "connections"})
     rows = rows_of(page_of(paths[0], earlier=paths[1:]), "This run and the earlier ones")
-    check_equal(rows["capacity"][:5], ["21,000 q/s", "10,000 q/s", "10,000 q/s", "10,000 q/s", "+110.00 %"], "without one in connections")
+    check_equal(rows["capacity"][:6], ["21,000 q/s", "1", "10,000 q/s", "10,000 q/s", "10,000 q/s", "+110.00 %"], "without one in connections")
 
 
 def test_capacity_is_on_the_first_screen():
