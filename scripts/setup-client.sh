@@ -62,6 +62,7 @@ while [ $# -gt 0 ]; do
     shift "$taken"
 done
 [ -z "$sources" ] || [ -n "$device" ] || die "--sources: requires --dev"
+[ -z "$device" ] || [ -n "$sources" ] || die "--dev: requires --sources"
 need_device --dev "$device"
 items=$(list_sources "$sources") || exit
 if [ -n "$sources" ] && [ "$mode" != revert ]; then

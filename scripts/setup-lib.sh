@@ -232,6 +232,11 @@ begin() {
     choose_state
     [ ! -s "$state.log" ] || note "the last --revert-after failed: see $state.log"
     [ "$mode" != dry-run ] || [ $# -eq 0 ] || die "--dry-run: conflicts with COMMAND, which would run"
+    [ -z "$persist" ] || [ -n "$mode_option" ] || die "--persist: requires --apply, --check or --dry-run"
+    case $revert_after,$mode_option in
+    ,* | *,--apply | *,--check) ;;
+    *) die "--revert-after: requires --apply" ;;
+    esac
     [ -z "$limits" ] || [ -n "$persist" ] || die "--limits: requires --persist: without it, a reboot could lower fs.nr_open below the limit"
     case $mode in
     check) show setting current wanted '' reason ;;

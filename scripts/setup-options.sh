@@ -114,7 +114,8 @@ common_usage() {
                     packets over those CPUs (RPS); assign each CPU its own send queue (XPS)
   --rings IFACE     set the NIC's rings to their maximum size; print its interrupt coalescing
   --persist         with --apply: also set the changed sysctls at every boot, with
-                    $persist_file; conflicts with --revert-after
+                    $persist_file; conflicts with --revert-after;
+                    requires --apply, or --check or --dry-run, which show that file, too
   --limits          with --persist: raise the hard limit of file descriptors for N connections, for
                     logins and for services (after "systemctl daemon-reexec")
   --revert-after TIME

@@ -298,6 +298,10 @@ def test_bad_input_is_refused():
                       ["--revert-after", ""], ["--owner", ""], ["--apply", "--revert"], ["--check", "--apply"]):
         check_refused(SERVER, *arguments)
     check_refused(SERVER, "--dry-run", "--", "true", contains="--dry-run: conflicts with COMMAND")
+    for mode in ([], ["--dry-run"], ["--revert"]):
+        check_refused(SERVER, *mode, "--revert-after", "1h", contains="--revert-after: requires --apply")
+    check_refused(SERVER, "--persist", contains="--persist: requires --apply, --check or --dry-run")
+    check_refused(CLIENT, "--dev", "lo", contains="--dev: requires --sources")
     for arguments in (["--sources", "10.0.0.1"], ["--low-port", "1; reboot"], ["--low-port", "65536"], ["--low-port", "0500"],
                       ["--sources", "*", "--dev", "lo"], ["--sources", "-6", "--dev", "lo"],
                       ["--sources", "10.0.0.9-1", "--dev", "lo"], ["--sources", "10.0.2.1-10.0.1.9", "--dev", "lo"],
