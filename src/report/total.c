@@ -10,6 +10,7 @@
 #include "report/recordings.h"
 #include "report/result.h"
 #include "report/result_figures.h"
+#include "report/same_run.h"
 
 #include <stdbool.h>
 
@@ -75,10 +76,26 @@ static void forget_unknown(struct total *total, const struct recordings *all)
     }
 }
 
+/* The figures of a run that is given twice would be counted twice. */
+static int check_runs(const struct recordings *all)
+{
+    size_t a, b;
+    const int found = same_run_find(all, &a, &b);
+
+    if (found < 0)
+        return log_error("out of memory");
+    return found == 0 ? 0
+                      : log_error("%s and %s have the same run, itself or as an instance: expected "
+                                  "each run once",
+                                  all->items[a].name, all->items[b].name);
+}
+
 int total_make(struct total *total, const struct recordings *all)
 {
     bool every = true;
 
+    if (check_runs(all) != 0)
+        return -1;
     for (size_t i = 0; i < all->n; i++) {
         const struct recording *r = &all->items[i];
 

@@ -3,6 +3,7 @@
 
 import functools
 import html.parser
+import itertools
 
 from faults import *
 from reports import *
@@ -100,10 +101,14 @@ def files(i):
     return [f"{two_runs()}/{i}.{ending}" for ending in ("json", "hlog", "csv")]
 
 
+copies = itertools.count()
+
+
 def copy_of_run(name, **changes):
+    """It began at another time than other copies: they are no copies of one run."""
     path = temp_path(name)
     shutil.copy(files(0)[0], path)
-    change(path, **changes)
+    change(path, **{"started": f"2026-01-31T10:00:00.{next(copies):03}Z", **changes})
     return path
 
 

@@ -140,10 +140,8 @@ def test_results_match_the_schema():
     results = real_results()
     results["merged"] = merged(results["full"], results["losses"])
     results["merged at a moment"] = merged(results["at a moment"], results["full"])
-    results["merged on demand"] = merged(results["on demand"], results["on demand"])
-    results["merged classes"] = merged(results["classes"], results["classes"])
-    results["merged datagrams"] = merged(results["datagrams"], results["datagrams"])
-    results["merged listeners"] = merged(results["listen"], results["listen"])
+    for what, name in (("on demand", "on demand"), ("classes", "classes"), ("datagrams", "datagrams"), ("listeners", "listen")):
+        results[f"merged {what}"] = merged(results[name], {**results[name], "seed": 99})
     wrong, added = changed(results["full"]), {**results["full"], "moon": 1}
     of_open, of_closed = errors_of((schema(), [*results.values(), added, *wrong.values()]), (closed(schema()), [*results.values(), added]))
     n = len(results)

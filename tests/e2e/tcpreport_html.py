@@ -55,7 +55,7 @@ def test_first_screen_has_the_figures_of_the_result():
 def test_time_of_a_later_version_is_ignored():
     path = files(0)[0]
     times = read_json(path)["latency_ns"]["service"]
-    later = copy_of_run("later.json", latency_ns={"a_new_time_with_a_name_of_32_byt": times})
+    later = copy_of_run("later.json", started=read_json(path)["started"], latency_ns={"a_new_time_with_a_name_of_32_byt": times})
     check_equal(report("show", later).stdout.replace(later[:-5], ""), report("show", path).stdout.replace(path[:-5], ""), "what is shown")
     page_of(later)
 
@@ -131,7 +131,7 @@ def test_page_of_runs_that_are_no_instances_says_so():
     add(seed=2)
     for text in ("same seed", "different settings", "do not add up"):
         check(text not in head(), f"the control: {text}")
-    add(seed=2, options={**instance["options"], "rate": 7}, measured_from="2026-01-31T23:59:59.123Z")
+    add(seed=2, options={**instance["options"], "rate": 7}, started="2026-01-31T23:59:59.023Z", measured_from="2026-01-31T23:59:59.123Z")
     for text in ("have the same seed", "different settings: rate ", "did not overlap in time: their rates do not add up"):
         check(text in head(), f"{text}: {head()}")
 
