@@ -117,6 +117,11 @@ def server_side(j):
     return {"open": j["active"], "made": j["accepted"], "out": j["bytes_sent"], "in": j["bytes_received"], "messages": j["pushed"]}
 
 
+def halfway(before, after):
+    """The counters of one side in the middle between two readings, when those of the other were read."""
+    return {key: (before[key] + after[key]) // 2 for key in before}
+
+
 class Pair:
     """Both programs, and their counters.  The server runs; the client, once started."""
 
@@ -135,7 +140,7 @@ class Pair:
                              sources, "--control", f"unix:{self.paths[1]}", *self.load.client(o), "127.0.0.1")
 
     def stats(self):
-        """Of server and client."""
+        """Of the server, then of the client."""
         return [request(path, "GET", "/stats") for path in self.paths]
 
     def check_that_runs(self, program, side):
@@ -148,10 +153,11 @@ class Pair:
             server, client = self.stats()
             if client["state"] != "running":
                 return not self.samples
+            of_server = halfway(server_side(server), server_side(self.stats_of_server()))
             self.samples.append({
                 "s": time.monotonic(),
                 "client": {**client_side(client), "rss": rss_bytes(self.client.pid), "fds": descriptors(self.client.pid)},
-                "server": {**server_side(server), "rss": rss_bytes(self.server.pid), "fds": descriptors(self.server.pid)}})
+                "server": {**of_server, "rss": rss_bytes(self.server.pid), "fds": descriptors(self.server.pid)}})
             if self.n_cut > 0 and client["rate"]["duration_s"] < self.cut_s:
                 request(self.paths[0], "POST", f"/connections/stop?n={self.n_cut}")
         except (OSError, IndexError, ValueError, KeyError):  # no answer in time, or it ends

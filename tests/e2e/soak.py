@@ -118,6 +118,20 @@ def test_load_is_sampled_as_soon_as_it_runs():
         check_equal(pair.sample(), False, f"{state}: it goes on")
 
 
+def test_counters_of_both_sides_are_those_of_one_moment():
+    """Those of the server are read before and after those of the client: bytes sent meanwhile are not missing."""
+    def of_server(n):
+        return dict.fromkeys(("active", "accepted", "bytes_sent", "bytes_received", "pushed"), n)
+    client = {"state": "running", "connections": {"live_at_end": 20, "connected": 20}, "push": None,
+              "resources": {"bytes_sent": 20, "bytes_received": 20}}
+    pair = pair_that_answers(lambda: (of_server(10), client))
+    pair.stats_of_server, pair.n_cut = lambda: of_server(30), 0
+    pair.client.pid = pair.server.pid = os.getpid()
+    check(pair.sample(), "it goes on")
+    for s in LOADS["churn"].series[-4:]:
+        check_equal(s.value(pair.samples[0]), 0, s.name)
+
+
 def test_load_that_ends_before_it_begins_is_reported_at_once():
     def stats():
         raise ConnectionRefusedError
