@@ -279,6 +279,33 @@ static void print_outcomes(const struct json_object *result, const char *path, c
     result_each_key(outcomes.of, print_outcome, &outcomes);
 }
 
+static void print_text(const struct json_object *of, const char *path)
+{
+    const char *text = result_string(of, path);
+
+    plain_print(stdout, text != NULL ? text : "-", 0);
+}
+
+/* As tcpclient does. */
+static void print_limits(const struct json_object *result)
+{
+    const struct json_object *line;
+    char text[FIGURE_TEXT_BYTES];
+
+    for (size_t i = 0; (line = result_element(result, "diagnosis", i)) != NULL; i++) {
+        const char *connections = figure_count(text, line, "connections");
+
+        printf("%s%12s  ", i == 0 ? "\nLimiting factors\n" : "",
+               connections != NULL ? connections : "-");
+        print_text(line, "limit");
+        fputs(": ", stdout);
+        print_text(line, "evidence");
+        fputs("\n              -> ", stdout);
+        print_text(line, "remedy");
+        putchar('\n');
+    }
+}
+
 static void print_goals(const struct json_object *result)
 {
     char line[GOAL_LINE_BYTES];
@@ -362,6 +389,7 @@ int cmd_show(const struct report_opts *opts)
             print_classes(r->result);
             print_outcomes(r->result, "connections.outcomes", "Connection outcomes");
             print_outcomes(r->result, "queries.outcomes", "Failed queries");
+            print_limits(r->result);
             print_cost(r->result);
             print_goals(r->result);
             print_verdict(r->result);

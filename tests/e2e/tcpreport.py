@@ -250,6 +250,10 @@ def test_show_prints_what_tcpclient_printed():
     check("verdict are unknown" in report("show", files[1]).stdout, "the log alone")
     change(files[0], verdict="SUSPECT", valid_to="none", holds=None)
     check("Verdict      SUSPECT (no percentile holds)\n" in report("show", *files).stdout, "the words of tcpclient")
+    check("Limiting factors" not in shown, "the control: nothing limited the run")
+    change(files[0], diagnosis=[{"limit": "backlog", "connections": 4500, "evidence": "45 overflows", "remedy": "raise it"}])
+    check("\nLimiting factors\n       4,500  backlog: 45 overflows\n              -> raise it\n" in report("show", *files).stdout,
+          "limiting factors as tcpclient prints them")
 
 
 @covered_by_others
