@@ -15,7 +15,7 @@ forget() {
     find $build -name '*.gcda' -delete
 }
 
-case ${1:-} in
+case $* in
 '' | report) ;;
 *)
     echo "usage: $0 [report]" >&2

@@ -25,7 +25,7 @@ fail() {
     exit 1
 }
 
-case ${1:-} in
+case $* in
 build) wanted="$build" fedora="$fedora_build" ;;
 demo) wanted="$build $demo" fedora="$fedora_build $fedora_demo" ;;
 test) wanted="$build $demo $tests" fedora= ;;

@@ -12,7 +12,7 @@
 # PREPARED: if not empty, everything is installed and built already, as in .ci/run.
 set -eu
 CDPATH='' cd "$(dirname "$0")/.."
-if [ "${1:-}" = unit ]; then
+if [ "${1:-}" = unit ] && [ $# -le 2 ]; then
     preset=${2:-release}
     # a build configured without it may lack tests, and would then succeed without them
     if [ ! -e "build/$preset/build.ninja" ] || ! grep -qsx TCPSCALER_ALL_TESTS:BOOL=ON "build/$preset/CMakeCache.txt"; then
