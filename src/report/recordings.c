@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,28 +36,65 @@ static char *directory_of(const char *path)
     return found;
 }
 
-/* The run of this name, created if needed.  NULL: out of memory. */
-static struct recording *run_of(struct recordings *all, const char *path, bool keeps_intervals)
+static int by_name(const void *a, const void *b)
 {
-    const size_t n = stem_length(path);
-    struct recording *r;
+    const struct recording *x = a, *y = b;
 
-    for (size_t i = 0; i < all->n; i++)
-        if (strlen(all->items[i].name) == n && strncmp(all->items[i].name, path, n) == 0)
-            return &all->items[i];
-    r = &all->items[all->n];
+    return strcmp(x->name, y->name);
+}
+
+/* The run of this name, created if needed.  names: a tree of the runs so far.  NULL: out of memory.
+ */
+static struct recording *run_of(struct recordings *all, void **names, const char *path,
+                                bool keeps_intervals)
+{
+    struct recording *r = &all->items[all->n], **found;
+
+    r->name = strndup(path, stem_length(path));
+    found = r->name != NULL ? tsearch(r, names, by_name) : NULL;
+    if (found == NULL || *found != r) {
+        free(r->name);
+        r->name = NULL;
+        return found != NULL ? *found : NULL;
+    }
     all->n++;
-    r->name = strndup(path, n);
     r->directory = directory_of(path);
     r->leaves_out_intervals = !keeps_intervals;
-    return r->name != NULL && r->directory != NULL ? r : NULL;
+    return r->directory != NULL ? r : NULL;
+}
+
+static void keep(void *run)
+{
+    (void)run; /* it belongs to the recordings */
 }
 
 /* What is kept of the runs: also their histograms and connections, also the intervals of logs. */
 enum kept { RESULTS, TOTALS, INTERVALS };
 
-/* Ends at the first bad file, or marks the runs that have one.  What is not kept of a run is freed
- * once its files agree.  Returns 0 or -1. */
+/* Ends at the first bad file, or marks the runs that have one.  Returns 0 or -1. */
+static int read_files(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad,
+                      bool keeps_intervals)
+{
+    void *names = NULL;
+    int status = 0;
+
+    for (size_t i = 0; i < n_paths && status == 0; i++) {
+        struct recording *r = run_of(all, &names, paths[i], keeps_intervals);
+
+        if (r == NULL) {
+            status = log_error("out of memory");
+            continue;
+        }
+        if (recording_read(r, paths[i]) != 0)
+            r->has_bad_file = true;
+        if (r->has_bad_file && ends_at_bad)
+            status = -1;
+    }
+    tdestroy(names, keep);
+    return status;
+}
+
+/* As above.  What is not kept of a run is freed once its files agree. */
 static int load(struct recordings *all, char *const *paths, size_t n_paths, bool ends_at_bad,
                 enum kept kept)
 {
@@ -64,16 +102,8 @@ static int load(struct recordings *all, char *const *paths, size_t n_paths, bool
     all->items = calloc(n_paths, sizeof *all->items);
     if (all->items == NULL)
         return log_error("out of memory");
-    for (size_t i = 0; i < n_paths; i++) {
-        struct recording *r = run_of(all, paths[i], kept >= INTERVALS);
-
-        if (r == NULL)
-            return log_error("out of memory");
-        if (recording_read(r, paths[i]) != 0)
-            r->has_bad_file = true;
-        if (r->has_bad_file && ends_at_bad)
-            return -1;
-    }
+    if (read_files(all, paths, n_paths, ends_at_bad, kept >= INTERVALS) != 0)
+        return -1;
     for (size_t i = 0; i < all->n; i++) {
         struct recording *r = &all->items[i];
 
