@@ -115,6 +115,24 @@ static void compare_times(const struct recording *a, const struct recording *b, 
     say(context, line);
 }
 
+/* A search finds what the server sustains next to the loads of the others, which change meanwhile.
+ */
+static void say_if_one_searched(const struct recordings *all, mismatch_say *say, void *context)
+{
+    char line[LINE_BYTES];
+    size_t i = 0;
+
+    while (i < all->n && !result_is_search(all->items[i].result))
+        i++;
+    if (i == all->n || all->n == 1)
+        return;
+    snprintf(
+        line, sizeof line,
+        "%.250s searched for a capacity (--find): the capacity of all runs together is unknown",
+        all->items[i].name);
+    say(context, line);
+}
+
 void mismatch_find(const struct recordings *all, mismatch_say *say, void *context)
 {
     const struct recording *first = &all->items[0];
@@ -128,4 +146,5 @@ void mismatch_find(const struct recordings *all, mismatch_say *say, void *contex
         compare_settings(first, r, say, context);
         compare_times(first, r, say, context);
     }
+    say_if_one_searched(all, say, context);
 }

@@ -72,6 +72,30 @@ static void the_same_seed_sends_the_same_queries(void **state)
         "a and b have different settings: rate 5 and 6\n");
 }
 
+static void searches_have_no_capacity_together(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        mismatch(RUN("20", SEED_1), RUN("20", "\"search\":{}," SEED_2)),
+        "b searched for a capacity (--find): the capacity of all runs together is unknown\n");
+    assert_string_equal(
+        mismatch(RUN("20", "\"sweep\":{}," SEED_1), RUN("20", "\"search\":{}," SEED_2)),
+        "a searched for a capacity (--find): the capacity of all runs together is unknown\n");
+}
+
+static void a_search_alone_matches(void **state)
+{
+    struct recording search = {.name = (char *)"a",
+                               .result = json_tokener_parse(RUN("20", "\"search\":{}," SEED_1))};
+    const struct recordings all = {&search, 1};
+
+    (void)state;
+    said[0] = '\0';
+    mismatch_find(&all, say, NULL);
+    assert_string_equal(said, "");
+    json_object_put(search.result);
+}
+
 /* The first one is a log without a result. */
 static void what_has_no_result_matches_everything(void **state)
 {
@@ -98,6 +122,8 @@ int main(void)
         cmocka_unit_test(instances_at_the_same_time_match),
         cmocka_unit_test(times_without_overlap_do_not_match),
         cmocka_unit_test(the_same_seed_sends_the_same_queries),
+        cmocka_unit_test(searches_have_no_capacity_together),
+        cmocka_unit_test(a_search_alone_matches),
         cmocka_unit_test(what_has_no_result_matches_everything),
     };
 
