@@ -20,7 +20,7 @@ struct metric {
 };
 
 struct metrics {
-    struct metric items[METRICS_MOST];
+    struct metric *items; /* METRICS_MOST of them; NULL: none yet */
     unsigned n;
 };
 

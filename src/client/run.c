@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -340,11 +341,17 @@ static void release(struct client_run_state *r)
 int client_run(struct client_config *config, const struct client_run_settings *settings,
                struct client_result *result)
 {
-    struct client_run_state r = {.config = config, .settings = settings, .result = result};
+    struct client_run_state *r = calloc(1, sizeof *r); /* 46 kB are too many for a small stack */
     int failed;
 
     memset(result, 0, sizeof *result);
-    failed = prepare(&r) != 0 || lead(&r) != 0;
-    release(&r);
+    if (r == NULL)
+        return -1;
+    r->config = config;
+    r->settings = settings;
+    r->result = result;
+    failed = prepare(r) != 0 || lead(r) != 0;
+    release(r);
+    free(r);
     return failed ? -1 : 0;
 }

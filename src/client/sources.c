@@ -276,14 +276,14 @@ static uint64_t tuples_available(const struct client_config *c, const struct hos
 
 struct members {
     const struct srcplan *plan;
-    bool has_port[UINT16_MAX + 1];
+    uint8_t ports[(UINT16_MAX + 1) / 8]; /* a bit for each port, set if the plan has it */
 };
 
 static bool is_member(const void *context, const struct srcplan_tuple *source)
 {
     const struct members *m = context;
 
-    return m->has_port[source->port] &&
+    return (m->ports[source->port / 8] >> source->port % 8 & 1) != 0 &&
            (m->plan->n_ranges == 0 || srcplan_has_address(m->plan, &source->address));
 }
 
@@ -308,7 +308,7 @@ static bool list_taken(struct sockdiag_tuples *taken, const struct client_config
     if (m.plan->ports == NULL)
         return c->socket.datagrams;
     for (uint32_t i = 0; i < m.plan->n_ports; i++)
-        m.has_port[m.plan->ports[i]] = true;
+        m.ports[m.plan->ports[i] / 8] |= (uint8_t)(1 << m.plan->ports[i] % 8);
     if (c->socket.datagrams) {
         list_taken_by_udp(taken, c, &m);
         return true;

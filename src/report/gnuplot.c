@@ -94,7 +94,7 @@ int gnuplot_open(struct gnuplot *g)
 /* Returns 0, or -1 after one line on stderr. */
 static int copy_picture(int fd, FILE *out)
 {
-    char bytes[1 << 16];
+    char bytes[1 << 13];
     ssize_t n = lseek(fd, 0, SEEK_SET);
     bool any = false;
 

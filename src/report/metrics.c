@@ -3,13 +3,15 @@
 #include "report/metrics.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void metrics_free(struct metrics *m)
 {
     for (unsigned i = 0; i < m->n; i++)
         hist_free(&m->items[i].hist);
-    m->n = 0;
+    free(m->items);
+    *m = (struct metrics){0};
 }
 
 /* m->n: none. */
@@ -36,8 +38,11 @@ struct metric *metrics_get(struct metrics *m, const char *name)
 
     if (i < m->n)
         return &m->items[i];
+    if (m->n == METRICS_MOST || strlen(name) >= METRICS_NAME_BYTES ||
+        (m->items == NULL && (m->items = calloc(METRICS_MOST, sizeof *m->items)) == NULL))
+        return NULL;
     metric = &m->items[m->n];
-    if (m->n == METRICS_MOST || strlen(name) >= METRICS_NAME_BYTES || hist_init(&metric->hist) != 0)
+    if (hist_init(&metric->hist) != 0)
         return NULL;
     snprintf(metric->name, sizeof metric->name, "%s", name);
     metric->has_counts = true;

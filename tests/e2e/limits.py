@@ -50,6 +50,17 @@ def test_client_that_cannot_start_names_what_the_system_is_out_of():
 
 
 @plain_build_only
+def test_stack_of_64_kib_is_enough():
+    small, result = ["sh", "-c", 'ulimit -s 64 && exec "$0" "$@"'], temp_path("result.json")
+    with Server(prefix=small) as server:
+        r = run_command([*small, TCPCLIENT, "-q", "-c", "10", "-r", "100", "-t", "200ms", "--json", result, f"127.0.0.1:{server.port}"])
+        check(r.returncode in (0, 3), f"{r.returncode}: {r.stderr}")
+    for command in (["html", "-o", "-"], ["merge"], ["show"]) if TCPREPORT else ():
+        r = run_command([*small, TCPREPORT, *command, result])
+        check(r.returncode in (0, 3), f"{command}: {r.returncode}: {r.stderr}")
+
+
+@plain_build_only
 def test_server_without_memory_for_new_connections_names_memory():
     need_program("strace")
     with Server(prefix=["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=accept4",

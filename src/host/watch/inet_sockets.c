@@ -42,7 +42,7 @@ static int error_of(const struct nlmsghdr *header)
 /* Reads one datagram of responses.  Returns 1 if more follow, 0 at the end, -1 with errno. */
 static int read_responses(int fd, inet_sockets_on_socket *on_socket, void *context)
 {
-    _Alignas(struct nlmsghdr) char answers[32768];
+    _Alignas(struct nlmsghdr) char answers[16384];
     ssize_t n = recv(fd, answers, sizeof answers, 0);
     const struct nlmsghdr *header = (const struct nlmsghdr *)answers;
 
