@@ -14,6 +14,7 @@ struct losses {
     uint64_t first_ns, last_ns; /* time of the first and the last one; valid if there was one */
     struct hist idle;           /* idle times: since data was last sent or received;
                                     with close_notify of TLS, since it was last sent */
+    struct hist answers;        /* queries answered on each; only of those whose queries have ids */
 };
 
 /* Returns 0, or -1 if out of memory. */
@@ -21,6 +22,9 @@ int losses_init(struct losses *l);
 void losses_free(struct losses *l);
 
 void losses_add(struct losses *l, uint64_t now_ns, uint64_t idle_ns);
+
+/* The server had answered n_answers queries on one of these connections. */
+void losses_add_answers(struct losses *l, uint64_t n_answers);
 
 /* Adds the losses of `from`. */
 void losses_merge(struct losses *into, const struct losses *from);
@@ -43,10 +47,18 @@ bool losses_are_of_idleness(const struct losses *l);
 /* Whether losses_are_of_idleness() only without the shortest idle times. */
 bool losses_have_exceptions(const struct losses *l);
 
+/* The number of queries answered on each of at least 95 % of them, as with a limit on queries per
+ * connection, which ends connections in use: 0 if there is no such number, if there was only one
+ * connection, or if the median idle time is half a second or more. */
+uint64_t losses_answers_of_each(const struct losses *l);
+
 /* Formats "idle for at least 1.00 s, median 2.00 s" or, if the least is below a millisecond, "idle
  * for at most 3.00 s, median 2.00 s".  least_ns: the least of those that are described. */
 enum { LOSSES_TEXT_BYTES = 2 * UNITS_TEXT_BYTES + 40 };
 const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses *l,
                                uint64_t least_ns);
+
+/* Formats "after 100 queries each"; empty if losses_answers_of_each() is 0. */
+const char *losses_format_answers(char text[LOSSES_TEXT_BYTES], const struct losses *l);
 
 #endif

@@ -40,6 +40,13 @@ static inline void inflight_ids_note_answered(struct inflight_list *list, uint16
         list->newest_answered = position;
 }
 
+/* The queries up to the newest one that was answered: those answered, unless some were not or ids
+ * were skipped.  0 without ids. */
+static inline uint32_t inflight_ids_answered(const struct inflight_list *list)
+{
+    return list->newest_answered + 1;
+}
+
 /* Only for a connection that has a set of its ids in use: removes this one. */
 void inflight_ids_remove_from_set(const struct inflight *t, const struct inflight_list *list,
                                   uint16_t id);

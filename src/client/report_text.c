@@ -56,11 +56,12 @@ static void print_churn(FILE *out, const struct report_about *about, const struc
 
 static void print_losses(FILE *out, const struct losses *l)
 {
-    char n[UNITS_TEXT_BYTES], idle[LOSSES_TEXT_BYTES];
+    char n[UNITS_TEXT_BYTES], idle[LOSSES_TEXT_BYTES], answers[LOSSES_TEXT_BYTES];
 
     if (l->idle.count > 0)
-        fprintf(out, "             %s closed by the server, %s\n",
-                units_format_count(n, l->idle.count), losses_format_idle(idle, l, l->idle.min_ns));
+        fprintf(out, "             %s closed by the server%s%s, %s\n",
+                units_format_count(n, l->idle.count), losses_answers_of_each(l) > 0 ? " " : "",
+                losses_format_answers(answers, l), losses_format_idle(idle, l, l->idle.min_ns));
 }
 
 static void print_retransmits(FILE *out, const struct tally *t)

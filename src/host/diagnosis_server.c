@@ -118,10 +118,21 @@ static void blame_idle_timeout(struct diagnosis *d, const struct diagnosis_input
     diagnosis_line_say(line->remedy, "raise the server's timeout%s", idle_remedy(in));
 }
 
+static void say_after_how_many(const struct losses *l, struct diagnosis_line *line,
+                               const char *before)
+{
+    char n[UNITS_TEXT_BYTES], answers[LOSSES_TEXT_BYTES];
+
+    diagnosis_line_say(line->evidence, "%s%s that had answered, %s", before,
+                       units_format_count(n, l->idle.count), losses_format_answers(answers, l));
+}
+
 static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
                                    uint64_t n, uint64_t n_answered)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "the server's limits", n);
+    const uint64_t n_of_each = n_answered > 0 ? losses_answers_of_each(in->losses) : 0;
+    const bool has_same_queries = n_of_each > 1; /* one may have been the proof of each */
     char before[64] = "accepted, then closed: ", count[UNITS_TEXT_BYTES];
 
     if (n_answered > 0 && n_answered < n)
@@ -129,13 +140,16 @@ static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_i
                  units_format_count(count, n - n_answered));
     if (n_answered == 0)
         diagnosis_line_say(line->evidence, "accepted, then closed before an answer");
+    else if (n_of_each > 0)
+        say_after_how_many(in->losses, line, before);
     else
         say_how_idle(in->losses, line, before);
     diagnosis_line_say(
-        line->remedy,
-        "a limit on connections, fds or queries per connection%s%s: see the server's log",
+        line->remedy, "a limit on %squeries per connection%s%s: see the server's log%s",
+        has_same_queries ? "" : "connections, fds or ",
         n_answered > 0 && in->none_is_left && losses_are_sudden(in->losses) ? ", or a restart" : "",
-        n_answered < n ? ", or a load balancer with a backend that is down" : "");
+        n_answered < n ? ", or a load balancer with a backend that is down" : "",
+        has_same_queries && !in->reconnects ? ", or use --reconnect" : "");
 }
 
 /* Those that were reset before they were ever answered.  What was closed without a reset may be

@@ -11,12 +11,18 @@
 int losses_init(struct losses *l)
 {
     *l = (struct losses){.first_ns = UINT64_MAX};
-    return hist_init(&l->idle);
+    if (hist_init(&l->idle) != 0)
+        return -1;
+    if (hist_init(&l->answers) == 0)
+        return 0;
+    hist_free(&l->idle);
+    return -1;
 }
 
 void losses_free(struct losses *l)
 {
     hist_free(&l->idle);
+    hist_free(&l->answers);
 }
 
 void losses_add(struct losses *l, uint64_t now_ns, uint64_t idle_ns)
@@ -28,6 +34,11 @@ void losses_add(struct losses *l, uint64_t now_ns, uint64_t idle_ns)
     hist_record(&l->idle, idle_ns);
 }
 
+void losses_add_answers(struct losses *l, uint64_t n_answers)
+{
+    hist_record(&l->answers, n_answers);
+}
+
 void losses_merge(struct losses *into, const struct losses *from)
 {
     if (from->first_ns < into->first_ns)
@@ -35,6 +46,7 @@ void losses_merge(struct losses *into, const struct losses *from)
     if (from->last_ns > into->last_ns)
         into->last_ns = from->last_ns;
     hist_merge(&into->idle, &from->idle);
+    hist_merge(&into->answers, &from->answers);
 }
 
 /* A histogram counts 0 as 1 ns. */
@@ -78,6 +90,16 @@ bool losses_have_exceptions(const struct losses *l)
     return losses_are_of_idleness(l) && !is_timeout(l, l->idle.min_ns);
 }
 
+uint64_t losses_answers_of_each(const struct losses *l)
+{
+    const uint64_t n = l->idle.count, median = hist_percentile(&l->answers, 1, 2);
+
+    return n > 1 && losses_median_idle_ns(l) < LEAST_TIMEOUT_NS &&
+                   100 * l->answers.counts[hist_index(median)] >= 95 * n
+               ? median
+               : 0;
+}
+
 const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses *l,
                                uint64_t least_ns)
 {
@@ -94,5 +116,17 @@ const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses
         units_format_duration(median, median_ns);
     snprintf(text, LOSSES_TEXT_BYTES, "idle for at %s %s, median %s", has_least ? "least" : "most",
              limit, median);
+    return text;
+}
+
+const char *losses_format_answers(char text[LOSSES_TEXT_BYTES], const struct losses *l)
+{
+    const uint64_t n = losses_answers_of_each(l);
+    char count[UNITS_TEXT_BYTES];
+
+    text[0] = '\0';
+    if (n > 0)
+        snprintf(text, LOSSES_TEXT_BYTES, "after %s %s each", units_format_count(count, n),
+                 units_noun(n, "query", "queries"));
     return text;
 }

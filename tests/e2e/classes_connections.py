@@ -142,6 +142,8 @@ def test_a_server_that_still_accepts_is_not_reported_as_gone():
     check_conservation(r)
     server.stop()
     check_equal([(d["limit"], d["connections"]) for d in r.json["diagnosis"]], [("the server's limits", 10)], "diagnosis")
+    with stall_may_spoil():  # a client that is late finds them idle
+        check("10 that had answered, after 1 query each" in r.json["diagnosis"][0]["evidence"], r.err)
 
 
 if __name__ == "__main__":

@@ -214,6 +214,20 @@ static uint64_t idle_ns(const struct client_conn *c, const struct sock_tcp *tcp)
     return (uint64_t)(said_so ? tcp->unsent_ms : tcp->idle_ms) * 1000000;
 }
 
+static bool is_loss(const struct client_conn *c, struct outcome outcome)
+{
+    return c->proven && (outcome.reason == REASON_PEER || outcome.reason == REASON_RESET);
+}
+
+/* Before its queries are forgotten. */
+static void count_answers(struct client_conn *c, struct outcome outcome)
+{
+    const uint32_t n_answers = inflight_ids_answered(&c->queries);
+
+    if (is_loss(c, outcome) && n_answers > 0)
+        losses_add_answers(&c->transport->figures->losses, n_answers);
+}
+
 /* Counts the retransmits of an established connection. */
 static void count_segments(struct client_conn *c, int fd, bool was_usable, struct outcome outcome)
 {
@@ -233,7 +247,7 @@ static void count_segments(struct client_conn *c, int fd, bool was_usable, struc
         tally_add(&f->tally.connections.unproven_unacknowledged, 1);
     if (c->n_unheard == CLIENT_CONN_DEAF && !c->proven && outcome.phase == PHASE_RUN)
         tally_add(&f->tally.connections.deaf_unproven, 1);
-    if (c->proven && (outcome.reason == REASON_PEER || outcome.reason == REASON_RESET))
+    if (is_loss(c, outcome))
         losses_add(&f->losses, clock_now_ns(), idle_ns(c, &tcp));
     if (tcp.min_rtt_us > 0)
         hist_record(&f->min_rtts, (uint64_t)tcp.min_rtt_us * 1000);
@@ -324,6 +338,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
         become_unusable(c);
     else if (state == CLIENT_CONN_HALF_OPEN)
         tally_sub(&t->figures->n_half_open, 1);
+    count_answers(c, outcome);
     t->ops->ended(t->owner, c, outcome);
     close_socket(c, state, outcome);
     client_conn_heard(c); /* it no longer counts as deaf */

@@ -74,6 +74,16 @@ static void connections_that_were_replaced_or_lost_have_lines(void **state)
               "             0 replacements attempted, 0.0/s connected\n"
               "             180 retransmits ");
     free(text);
+    losses_free(&r->losses);
+    assert_int_equal(losses_init(&r->losses), 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        losses_add(&r->losses, 7000 * MS + i * 1000 * MS, 0);
+        losses_add_answers(&r->losses, 100);
+    }
+    text = text_of(report_text, m);
+    assert_has(text, "\n             3 closed by the server after 100 queries each, idle for less "
+                     "than 1 ms\n");
+    free(text);
     m->about.churn_most_per_s = 941;
     r->sockets.time_wait = 12;
     text = text_of(report_text, m);

@@ -23,6 +23,40 @@ static void killed_server_is_no_limit(void **state)
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
 }
 
+/* As of dnsmasq, which then closes at once. */
+static void limit_on_queries_per_connection_is_named_with_the_number(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++) {
+        losses_add(&losses, 7000 * MS + i * 100 * MS, 0);
+        losses_add_answers(&losses, 100);
+    }
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server's limits", 200,
+               "accepted, then closed: 200 that had answered, after 100 queries each",
+               "a limit on queries per connection: see the server's log, or use --reconnect");
+    in.reconnects = true;
+    diagnose(PHASE_RECEIVE, REASON_PEER, 210);
+    assert_one("the server's limits", 210,
+               "10 before an answer, 200 that had answered, after 100 queries each",
+               "a limit on queries per connection, or a load balancer with a backend that is down: "
+               "see the server's log");
+    assert_null(strstr(d.lines[0].remedy, "--reconnect"));
+}
+
+/* A server that is full may close those that have proved themselves, for others. */
+static void one_query_each_is_any_limit(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++) {
+        losses_add(&losses, 7000 * MS + i * 100 * MS, 0);
+        losses_add_answers(&losses, 1);
+    }
+    diagnose(PHASE_RECEIVE, REASON_PEER, 200);
+    assert_one("the server's limits", 200, "200 that had answered, after 1 query each",
+               "a limit on connections, fds or queries per connection: see the server's log");
+}
+
 static void one_connection_has_no_time_within_which_all_ended(void **state)
 {
     (void)state;
@@ -165,6 +199,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(killed_server_is_no_limit),
+        TEST(limit_on_queries_per_connection_is_named_with_the_number),
+        TEST(one_query_each_is_any_limit),
         TEST(one_connection_has_no_time_within_which_all_ended),
         TEST(server_that_refuses_after_it_was_killed_is_no_limit_of_an_interrupted_run),
         TEST(idle_timeout_is_named_with_the_time),

@@ -158,6 +158,71 @@ static void losses_of_two_workers_are_merged(void **state)
     losses_free(&other);
 }
 
+/* n connections, each idle for idle_ns. */
+static void lose(uint64_t n, uint64_t n_answers, uint64_t idle_ns)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        losses_add(&l, 5000 * MS, idle_ns);
+        losses_add_answers(&l, n_answers);
+    }
+}
+
+static void limit_on_queries_shows_in_connections_with_the_same_number_of_answers(void **state)
+{
+    char text[LOSSES_TEXT_BYTES];
+
+    (void)state;
+    lose(1, 100, 0);
+    assert_string_equal(losses_format_answers(text, &l), "");
+    lose(18, 100, 3 * MS);
+    lose(1, 7, 3 * MS); /* ended otherwise */
+    assert_int_equal(losses_answers_of_each(&l), 100);
+    assert_string_equal(losses_format_answers(text, &l), "after 100 queries each");
+    lose(1, 101, 3 * MS);
+    assert_int_equal(losses_answers_of_each(&l), 0);
+    assert_string_equal(losses_format_answers(text, &l), "");
+}
+
+static void one_query_each_is_singular(void **state)
+{
+    char text[LOSSES_TEXT_BYTES];
+
+    (void)state;
+    lose(2, 1, 0);
+    assert_string_equal(losses_format_answers(text, &l), "after 1 query each");
+}
+
+/* They may have been closed for others, and have had the same few queries by chance. */
+static void idle_connections_had_no_limit_on_queries(void **state)
+{
+    (void)state;
+    lose(20, 1, 500 * MS);
+    assert_int_equal(losses_answers_of_each(&l), 0);
+}
+
+static void connections_whose_answers_are_not_known_do_not_count_as_the_same(void **state)
+{
+    (void)state;
+    lose(18, 100, 0);
+    losses_add(&l, 5000 * MS, 0);
+    losses_add(&l, 5000 * MS, 0);
+    assert_int_equal(losses_answers_of_each(&l), 0);
+}
+
+static void answers_of_each_are_those_of_all_threads(void **state)
+{
+    struct losses other;
+
+    (void)state;
+    assert_int_equal(losses_init(&other), 0);
+    lose(1, 100, 0);
+    losses_add(&other, 5000 * MS, 0);
+    losses_add_answers(&other, 100);
+    losses_merge(&l, &other);
+    assert_int_equal(losses_answers_of_each(&l), 100);
+    losses_free(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +240,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(idle_times_are_described_by_the_least_or_else_by_the_most,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(losses_of_two_workers_are_merged, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            limit_on_queries_shows_in_connections_with_the_same_number_of_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_query_each_is_singular, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_connections_had_no_limit_on_queries, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            connections_whose_answers_are_not_known_do_not_count_as_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_of_each_are_those_of_all_threads, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

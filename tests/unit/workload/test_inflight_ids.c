@@ -290,6 +290,21 @@ static void the_ids_of_queries_in_flight_are_passed_over_after_each_wrap(void **
     inflight_free(&t);
 }
 
+static void answers_of_a_connection_are_counted_up_to_the_newest(void **state)
+{
+    struct inflight t;
+    struct inflight_list list;
+
+    (void)state;
+    start(&t, &list, 1);
+    assert_int_equal(inflight_ids_answered(&list), 0);
+    for (uint32_t i = 0; i < 100; i++)
+        inflight_answered(&t, &list, send_one(&t, &list, 0, i));
+    inflight_remove(&t, &list, send_one(&t, &list, 0, 100)); /* failed, as the connection ended */
+    assert_int_equal(inflight_ids_answered(&list), 100);
+    inflight_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +324,7 @@ int main(void)
         cmocka_unit_test(an_id_counts_as_used_from_its_first_use_on),
         cmocka_unit_test(an_id_in_use_is_passed_over_after_the_wrap),
         cmocka_unit_test(the_ids_of_queries_in_flight_are_passed_over_after_each_wrap),
+        cmocka_unit_test(answers_of_a_connection_are_counted_up_to_the_newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
