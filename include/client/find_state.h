@@ -29,7 +29,7 @@ struct client_find_trial {
     uint64_t n_without_port; /* of figures.n_not_opened */
     uint64_t n_not_begun;    /* connections due while --max-connections were in progress */
     uint64_t syn_retransmits;
-    uint64_t overflows; /* of accept queues of this host; HOST_COUNTERS_UNKNOWN: server elsewhere */
+    uint64_t overflows; /* of the server's accept queues; HOST_COUNTERS_UNKNOWN: it is elsewhere */
     uint64_t handshakes, resumed; /* TLS handshakes completed, and how many of them resumed a
                                      session; UINT64_MAX: without TLS, or of an overload */
     bool drained;                 /* every query had its outcome in time */
@@ -56,7 +56,7 @@ struct client_find {
     uint64_t n_served, served_ns;          /* usable connections and answers; when the last came,
                                               since the start */
     struct tally before;                   /* counts before the trial */
-    uint64_t overflows_before;
+    uint64_t overflows_before, drops_before;
     struct trend trend;                           /* of the queries that are measured, ... */
     struct trend trend_of_all;                    /* ... and with those of the start of the trial */
     struct trial_exceeding collected[SLO_MOST];   /* of the trial, in the intervals so far */

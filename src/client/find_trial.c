@@ -3,10 +3,13 @@
 #include "client/find_trial.h"
 
 #include "base/units.h"
+#include "client/destinations.h"
 #include "client/exceeding.h"
 #include "client/find_growth.h"
 #include "host/counters.h"
+#include "host/watch/port_sockets.h"
 #include "measure/latency.h"
+#include "net/sock.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +28,8 @@ static uint64_t since(const tally_count *now, const tally_count *before)
     return tally_get(now) - tally_get(before);
 }
 
-/* Accept queues that overflowed on the server's side, if that is here; UINT64_MAX: unknown. */
+/* Overflows of accept queues of this host, if the server is here, of any program;
+ * HOST_COUNTERS_UNKNOWN: unknown. */
 static uint64_t overflows_so_far(const struct client_find *f)
 {
     struct host_counters now;
@@ -36,10 +40,38 @@ static uint64_t overflows_so_far(const struct client_find *f)
     return now.listen_overflows;
 }
 
+/* What the server's listeners have dropped for this and other reasons; HOST_COUNTERS_UNKNOWN: it is
+ * elsewhere, or behind an address that is translated. */
+static uint64_t drops_so_far(const struct client_find *f)
+{
+    const struct sock_address *servers[CLIENT_CLASS_MOST];
+    const unsigned n = client_destinations(f->config, servers);
+    struct port_listeners l;
+    uint64_t drops = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (!f->config->target_is_here || port_listeners_read(&l, sock_port(servers[i])) != 0 ||
+            l.n == 0)
+            return HOST_COUNTERS_UNKNOWN;
+        drops += l.drops;
+    }
+    return drops;
+}
+
+/* Queues of other programs may have overflowed, too: each overflow of its own is also a drop. */
+static uint64_t overflows_since(const struct client_find *f)
+{
+    const uint64_t of_all = host_counters_delta(overflows_so_far(f), f->overflows_before);
+    const uint64_t drops = host_counters_delta(drops_so_far(f), f->drops_before);
+
+    return of_all != HOST_COUNTERS_UNKNOWN && drops < of_all ? drops : of_all;
+}
+
 void client_find_trial_begin(struct client_find *f)
 {
     count_so_far(f, &f->before);
     f->overflows_before = overflows_so_far(f);
+    f->drops_before = drops_so_far(f);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_reset(&f->recorded[m]);
     client_find_growth_reset(f);
@@ -134,7 +166,7 @@ static void fill_connecting(const struct client_find *f, struct client_find_tria
                         tally_connections_by_reason(&f->before, REASON_PORTS);
     t->syn_retransmits =
         since(&now->connections.syn_retransmits, &f->before.connections.syn_retransmits);
-    t->overflows = host_counters_delta(overflows_so_far(f), f->overflows_before);
+    t->overflows = overflows_since(f);
     if (f->config->tls == NULL)
         return;
     t->handshakes = since(&now->connections.secured, &f->before.connections.secured);

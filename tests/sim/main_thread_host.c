@@ -6,6 +6,7 @@
 #include "host/counters.h"
 #include "host/limits.h"
 #include "host/sockdiag.h"
+#include "host/watch/port_sockets.h"
 #include "violation.h"
 #include "world.h"
 
@@ -21,6 +22,7 @@ void __wrap_host_counters_watch_memory(struct host_counters *earlier);
 void __real_host_limits_read(struct host_limits *host);
 void __wrap_host_limits_read(struct host_limits *host);
 int __wrap_sockdiag_count(const struct sock_address *peer, struct sockdiag_states *states);
+int __wrap_port_listeners_read(struct port_listeners *l, uint16_t port);
 int __wrap_shutdown_catch(void);
 int __wrap_shutdown_fd(void);
 int __wrap_client_control_start(struct client_control *c, struct event_base *base,
@@ -83,6 +85,13 @@ int __wrap_sockdiag_count(const struct sock_address *peer, struct sockdiag_state
 {
     (void)peer;
     *states = (struct sockdiag_states){0};
+    return -1;
+}
+
+int __wrap_port_listeners_read(struct port_listeners *l, uint16_t port)
+{
+    (void)port;
+    *l = (struct port_listeners){0};
     return -1;
 }
 

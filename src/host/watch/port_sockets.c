@@ -9,22 +9,33 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
-/* SK_MEMINFO_* of a socket, an array of 32-bit numbers. */
-static uint64_t buffer_bytes(const struct inet_diag_msg *socket, size_t n_bytes)
+/* SK_MEMINFO_* of a socket; 0 where the kernel has fewer. */
+struct meminfo_values {
+    uint32_t at[SK_MEMINFO_VARS];
+};
+
+static struct meminfo_values meminfo_values(const struct inet_diag_msg *socket, size_t n_bytes)
 {
-    static const int parts[] = {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_WMEM_QUEUED, SK_MEMINFO_FWD_ALLOC,
-                                SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG};
     const struct rtattr *attribute = (const struct rtattr *)(socket + 1);
-    uint32_t values[SK_MEMINFO_VARS] = {0};
-    uint64_t sum = 0;
+    struct meminfo_values values = {{0}};
 
     for (size_t left = n_bytes - sizeof *socket; RTA_OK(attribute, left);
          attribute = RTA_NEXT(attribute, left))
         if (attribute->rta_type == INET_DIAG_SKMEMINFO)
-            memcpy(values, RTA_DATA(attribute),
+            memcpy(values.at, RTA_DATA(attribute),
                    RTA_PAYLOAD(attribute) < sizeof values ? RTA_PAYLOAD(attribute) : sizeof values);
+    return values;
+}
+
+static uint64_t buffer_bytes(const struct inet_diag_msg *socket, size_t n_bytes)
+{
+    static const int parts[] = {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_WMEM_QUEUED, SK_MEMINFO_FWD_ALLOC,
+                                SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG};
+    const struct meminfo_values values = meminfo_values(socket, n_bytes);
+    uint64_t sum = 0;
+
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        sum += values[parts[i]];
+        sum += values.at[parts[i]];
     return sum;
 }
 
@@ -72,7 +83,7 @@ static void on_listener(void *context, const struct inet_diag_msg *socket, size_
 {
     struct port_listeners *l = context;
 
-    (void)n_bytes;
+    l->drops += meminfo_values(socket, n_bytes).at[SK_MEMINFO_DROPS];
     if (socket->idiag_rqueue > l->queue)
         l->queue = socket->idiag_rqueue;
     if (l->n++ == 0 || socket->idiag_wqueue < l->backlog)
@@ -81,7 +92,11 @@ static void on_listener(void *context, const struct inet_diag_msg *socket, size_
 
 int port_listeners_read(struct port_listeners *l, uint16_t port)
 {
-    const struct inet_sockets which = {.states = 1u << TCP_LISTEN, .own_port = port};
+    const struct inet_sockets which = {
+        .states = 1u << TCP_LISTEN,
+        .own_port = port,
+        .extensions = 1u << (INET_DIAG_SKMEMINFO - 1),
+    };
 
     *l = (struct port_listeners){0};
     return inet_sockets_each(&which, on_listener, l);
