@@ -88,7 +88,8 @@ static bool decode(struct push_stream *stream)
     m->clock_id = get_u64(h + AT_CLOCK);
     stream->check = get_u32(h + AT_CHECK);
     return get_u32(h + AT_MAGIC) == PUSH_MAGIC && stream->check == check_of(h) &&
-           m->n_bytes >= PUSH_MIN_BYTES && m->n_bytes <= PUSH_MAX_BYTES;
+           m->n_bytes >= PUSH_MIN_BYTES && m->n_bytes <= PUSH_MAX_BYTES &&
+           m->sequence <= PUSH_LAST_SEQUENCE;
 }
 
 /* How many input bytes belong to the part of the message that ends at `end`. */

@@ -96,6 +96,7 @@ static void take_message_of(const uint8_t *data, size_t n_bytes, size_t piece)
     memcpy(&m, data, sizeof m);
     memcpy(&at, data + sizeof m, sizeof at);
     m.n_bytes = PUSH_MIN_BYTES + m.n_bytes % (PUSH_MAX_BYTES - PUSH_MIN_BYTES + 1);
+    m.sequence &= PUSH_LAST_SEQUENCE;
     check_sequence(m.sequence, m.intended_ns);
     push_encode(&m, pattern(), out);
     parse(out, m.n_bytes, piece, &found);

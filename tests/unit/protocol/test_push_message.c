@@ -15,7 +15,7 @@ static struct push_pattern pattern;
 
 static const struct push_message example = {
     .n_bytes = SIZE,
-    .sequence = 0x0102030405060708,
+    .sequence = 0x0405060708,
     .intended_ns = 0x1112131415161718,
     .sent_ns = 0x2122232425262728,
     .realtime_offset_ns = 0x3132333435363738,
@@ -32,7 +32,7 @@ static int setup(void **state)
 static void message_has_the_documented_layout(void **state)
 {
     static const uint8_t head[] = {
-        0,    0,    2,    0,    'T',  'P',  'M',  '1',  0x01, 0x02, 0x03, 0x04,
+        0,    0,    2,    0,    'T',  'P',  'M',  '1',  0,    0,    0,    0x04,
         0x05, 0x06, 0x07, 0x08, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
         0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x31, 0x32, 0x33, 0x34,
         0x35, 0x36, 0x37, 0x38, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
@@ -142,6 +142,29 @@ static void length_out_of_range_is_malformed(void **state)
     }
 }
 
+/* As many missing messages would make the count of those lost wrap. */
+static void number_that_no_connection_reaches_is_malformed(void **state)
+{
+    static const struct {
+        uint64_t sequence;
+        enum push_event event;
+    } cases[] = {{PUSH_LAST_SEQUENCE, PUSH_MESSAGE},
+                 {PUSH_LAST_SEQUENCE + 1, PUSH_MALFORMED},
+                 {UINT64_MAX, PUSH_MALFORMED}};
+    uint8_t out[SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct push_stream stream = {0};
+        struct push_message m = example;
+        struct query_input in = {out, sizeof out};
+
+        m.sequence = cases[i].sequence;
+        push_encode(&m, &pattern, out);
+        assert_int_equal(push_next(&stream, &pattern, &in), cases[i].event);
+    }
+}
+
 static void gaps_are_losses_and_passed_numbers_duplicates(void **state)
 {
     static const struct {
@@ -169,6 +192,7 @@ int main(void)
         cmocka_unit_test(smallest_and_largest_message_pass),
         cmocka_unit_test(every_changed_bit_is_found),
         cmocka_unit_test(length_out_of_range_is_malformed),
+        cmocka_unit_test(number_that_no_connection_reaches_is_malformed),
         cmocka_unit_test(gaps_are_losses_and_passed_numbers_duplicates),
     };
 
