@@ -264,7 +264,7 @@ def run_test(test, machine, renew):
             why = machine.disturbance()
             if left == 0 or is_certain(failure) or not (why or isinstance(failure, Spoiled)):
                 raise
-            print(f"     once more: {why or 'spoiled'}: {' '.join(str(failure).split())[:500]}", flush=True)
+            print(f"     once more: {why or 'spoiled'}: {' '.join(str(failure).split())}", flush=True)
             stop_all()
             renew()
 
