@@ -42,6 +42,7 @@ enum client_state {
 /* --start-at and --start-file. */
 struct client_start {
     bool requested;
+    uint64_t offset_ns;   /* of CLOCK_REALTIME when the run began */
     bool missed;          /* too late: nothing was started */
     uint64_t at_epoch_ns; /* 0: never known */
     int64_t margin_ns;    /* time left once connected and told the time; negative: late */

@@ -22,6 +22,9 @@
 
 #define LOOK_NS (20 * UNITS_NS_PER_MS) /* interval at which the file and the clock are read */
 
+/* More than NTP's slewing makes of a wait of minutes, and less than tells runs apart. */
+#define CLOCK_WAS_SET_NS (100 * UNITS_NS_PER_MS)
+
 enum { PATH_BYTES = 4096 };
 
 static uint64_t now_epoch_ns(void)
@@ -31,7 +34,8 @@ static uint64_t now_epoch_ns(void)
 
 void start_gate_init(struct client_start *start)
 {
-    *start = (struct client_start){.requested = true, .late_ns = UINT64_MAX};
+    *start = (struct client_start){
+        .requested = true, .offset_ns = clock_realtime_offset_ns(), .late_ns = UINT64_MAX};
     clock_read_bound(&start->clock);
 }
 
@@ -237,6 +241,19 @@ static void log_missed(const struct start_gate *gate, uint64_t late_ns)
                   late, units_format_duration(most, gate->settings->late_max_ns));
 }
 
+/* Logs, rows and the result go by the clock as it was when the run began. */
+static void log_set_clock(const struct client_start *start)
+{
+    const int64_t set_ns = (int64_t)(clock_realtime_offset_ns() - start->offset_ns);
+    const uint64_t by_ns = set_ns < 0 ? -(uint64_t)set_ns : (uint64_t)set_ns;
+    char by[UNITS_TEXT_BYTES];
+
+    if (by_ns >= CLOCK_WAS_SET_NS)
+        log_error("the clock was set %s by %s before the start: other times of day of this run are "
+                  "those of the clock as it was",
+                  set_ns < 0 ? "back" : "forward", units_format_duration(by, by_ns));
+}
+
 static enum start_time_is judge(const struct start_gate *gate, uint64_t at_ns, uint64_t now_ns)
 {
     const struct start_gate_settings *s = gate->settings;
@@ -259,6 +276,7 @@ static void await_start(struct start_gate *gate)
         break;
     case START_TIME_NOW:
         gate->waiting = false;
+        log_set_clock(gate->start);
         clock_read_bound(&gate->start->clock);
         gate->opened(gate->arg, clock_monotonic_of_ns(at_ns));
         break;
