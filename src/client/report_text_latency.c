@@ -77,8 +77,12 @@ static void explain_queries(FILE *out, const struct client_result *r, bool is_st
             has_metric(r, CLIENT_SERVICE) ? "; service: actual send to answer" : "",
             is_stamped && has_metric(r, CLIENT_NET) ? "; net: to arrival in the kernel" : "");
     if (has_metric(r, CLIENT_OWN))
-        fprintf(out, ";\n  own delay: this host's part of the response: the send lag%s",
-                is_stamped ? " and the time until the answer is read" : "");
+        fprintf(out, ";\n  own delay: this host's part of the response: the send lag%s%s",
+                is_stamped ? " and the time until the answer is read" : "",
+                r->metrics[CLIENT_RESPONSE].beyond > 0
+                    ? ";\n  this row covers answers only; the verdict also counts unanswered "
+                      "queries, as its slowest"
+                    : "");
     fputc('\n', out);
 }
 

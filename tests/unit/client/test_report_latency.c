@@ -35,8 +35,10 @@ static void times_are_explained_as_far_as_they_are_printed(void **state)
     record(&m->result.metrics[CLIENT_NET], 40 * US, 980);
     record(&m->result.metrics[CLIENT_OWN], 3 * US, 980);
     text = text_of(report_text, m);
-    assert_has(text, " values above;\n  own delay: this host's part of the response: the send lag\n"
-                     "  holds: ");
+    assert_has(text,
+               " values above;\n  own delay: this host's part of the response: the send lag;\n"
+               "  this row covers answers only; the verdict also counts unanswered queries, "
+               "as its slowest\n  holds: ");
     assert_has(text, "\n\nTime ");
     assert_has(text, "\nown delay     3.00 us");
     assert_has(text, "\ngap           2.00 ms");
@@ -46,7 +48,7 @@ static void times_are_explained_as_far_as_they_are_printed(void **state)
     m->config.socket.stamp_received = true;
     text = text_of(report_text, m);
     assert_has(text, "; service: actual send to answer; net: to arrival in the kernel;\n");
-    assert_has(text, ": the send lag and the time until the answer is read\n");
+    assert_has(text, ": the send lag and the time until the answer is read;\n  this row ");
     assert_has(text, "\nnet           40.0 us");
     free(text);
     m->config.listens = true;
@@ -142,7 +144,12 @@ static void rows_that_are_not_there_are_not_explained(void **state)
                "\n  response: intended send to answer; service: actual send to answer; net: to "
                "arrival in the kernel;\n  unanswered queries count as slower than every "
                "answer; '-': fewer than 10 values above;\n  own delay: this host's part of the "
-               "response: the send lag and the time until the answer is read\n");
+               "response: the send lag and the time until the answer is read;\n  this row ");
+    free(text);
+    hist_reset(&m->result.metrics[CLIENT_RESPONSE]);
+    record(&m->result.metrics[CLIENT_RESPONSE], 60 * US, 1);
+    text = text_of(report_text, m);
+    assert_has(text, ": the send lag and the time until the answer is read\n");
     free(text);
 }
 
