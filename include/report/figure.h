@@ -27,6 +27,10 @@ const char *figure_load(char *text, const struct json_object *search, const stru
 const char *figure_per_s(char *text, double qps);
 const char *figure_rate(char *text, const struct json_object *result, const char *path);
 
+/* The requested rate, as the summary of tcpclient has it: "307.7", the mean of a schedule, or the
+ * rate as it was given. */
+const char *figure_requested(char *text, const struct json_object *result);
+
 /* A number of seconds: "12.0 s" */
 const char *figure_seconds(char *text, const struct json_object *result, const char *path);
 

@@ -93,17 +93,20 @@ static void print_messages(const struct json_object *result)
 
 static void print_rate(const struct json_object *result)
 {
-    char text[FIGURE_TEXT_BYTES], number[UNITS_TEXT_BYTES];
+    char text[FIGURE_TEXT_BYTES], number[FIGURE_TEXT_BYTES];
     const char *duration = figure_seconds(text, result, "rate.duration_s");
-    double achieved_qps, requested_qps;
+    double achieved_qps;
 
     if (!result_double(result, "rate.achieved_qps", &achieved_qps))
         return;
     printf("%-13s%s q/s achieved", "Rate", units_format_tenths(number, achieved_qps));
-    if (result_double(result, "rate.asked_qps", &requested_qps))
-        printf(", %s requested", units_format_decimal(number, requested_qps));
+    if (figure_requested(number, result) != NULL)
+        printf(", %s requested", number);
     if (duration != NULL)
         printf(", measured for %s", duration);
+    duration = figure_seconds(text, result, "rate.paused_s");
+    if (duration != NULL && strcmp(duration, "0 s") != 0)
+        printf(", paused for %s", duration);
     putchar('\n');
 }
 

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "measure/latency.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,6 +83,27 @@ const char *figure_rate(char *text, const struct json_object *result, const char
     double qps;
 
     return result_double(result, path, &qps) ? figure_per_s(text, qps) : NULL;
+}
+
+static bool is_mean_rate(const struct json_object *result, double requested_qps)
+{
+    double given_qps;
+
+    if (result_double(result, "options.rate", &given_qps) && given_qps > 0)
+        return requested_qps != given_qps;
+    return result_is_search(result) || result_find(result, "options.schedule") != NULL ||
+           result_find(result, "options.conn-schedule") != NULL ||
+           result_flag(result, "options.stdin") || result_flag(result, "options.stdin-rateslope");
+}
+
+const char *figure_requested(char *text, const struct json_object *result)
+{
+    double qps;
+
+    if (!result_double(result, "rate.asked_qps", &qps))
+        return NULL;
+    return units_format_decimal(text,
+                                is_mean_rate(result, qps) && qps >= 1 ? round(qps * 10) / 10 : qps);
 }
 
 const char *figure_seconds(char *text, const struct json_object *result, const char *path)

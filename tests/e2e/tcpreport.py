@@ -98,7 +98,7 @@ def test_show_says_of_how_many_instances_a_merged_result_is():
                     f"{r['target'] or 'several targets'}, started {r['started']}", "the first line")
 
 
-def test_show_says_how_far_a_result_holds():
+def test_show_says_how_far_a_result_holds_and_how_long_it_was_paused():
     path = temp_path("holds.json")
     shutil.copy(f"{three_instances()}/0.json", path)
     for valid_to, of_max, words in (("none", False, " (no percentile holds)"), ("none", True, " (p50 does not hold)"),
@@ -107,6 +107,9 @@ def test_show_says_how_far_a_result_holds():
         change(path, holds={"p50": valid_to != "none", "max": of_max})
         lines = report("show", path).stdout.splitlines()
         check(f"Verdict      SUSPECT{words}" in lines, f"{valid_to}: {lines}")
+    check("paused" not in report("show", path).stdout, "it was not paused")
+    change(path, rate={"paused_s": 0.25})
+    check(re.search(r"^Rate .* measured for \S+ s, paused for 250 ms$", report("show", path).stdout, re.M), "the pause")
 
 
 def test_merge_prints_every_instance_and_the_whole():

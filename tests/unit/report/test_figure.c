@@ -48,6 +48,39 @@ static void figures_have_separators_and_units(void **state)
     assert_string_equal(figure_number(text, 1000), "1,000");
 }
 
+/* With the words of the options that set the rate. */
+static const char *requested(const char *qps, const char *options)
+{
+    char json[200];
+    struct json_object *of;
+    const char *found;
+
+    snprintf(json, sizeof json, "{\"rate\": {\"asked_qps\": %s}, \"options\": {%s}}", qps, options);
+    of = json_tokener_parse(json);
+    assert_non_null(of);
+    found = figure_requested(text, of);
+    json_object_put(of);
+    return found;
+}
+
+static void requested_rate_is_that_of_the_summary(void **state)
+{
+    static const char *const steps[] = {
+        "\"rate\": 0, \"schedule\": \"1s:0-9\"", "\"rate\": 0, \"conn-schedule\": \"1s:1-9\"",
+        "\"rate\": 0, \"stdin\": true", "\"rate\": 9, \"stdin-rateslope\": true",
+        "\"rate\": 500 " /* changed by request */};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        assert_string_equal(requested("307.692307", steps[i]), "307.7");
+        assert_string_equal(requested("0.123456", steps[i]), "0.123456");
+    }
+    assert_string_equal(requested("1000", steps[0]), "1000");
+    assert_string_equal(requested("2.25", "\"rate\": 2.25"), "2.25");
+    assert_string_equal(requested("666.666666", "\"rate\": 0, \"interval\": 0.03"), "666.667");
+    assert_null(requested("null", "\"rate\": 0"));
+}
+
 static void what_is_unknown_or_absurd_is_no_figure(void **state)
 {
     static const char *const paths[] = {"none", "missing", "bad", "less", "huge"};
@@ -190,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outcomes_are_those_of_the_summary),
         cmocka_unit_test(figures_have_separators_and_units),
+        cmocka_unit_test(requested_rate_is_that_of_the_summary),
         cmocka_unit_test(what_is_unknown_or_absurd_is_no_figure),
         cmocka_unit_test(finding_has_its_reason),
         cmocka_unit_test(load_has_the_unit_of_its_search),
