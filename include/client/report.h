@@ -17,7 +17,8 @@ struct report_about {
     const char *backend;       /* and event backend */
     const char *target;        /* "127.0.0.1:4242" */
     char *const *command;      /* argv; NULL: unknown */
-    double rate_qps;           /* requested; 0: none */
+    bool has_queries;          /* requested, if only at a mean rate of 0, as in a pause */
+    double rate_qps;           /* requested */
     uint64_t churn_most_per_s; /* see struct client_plan */
     const struct client_config *config;
     const struct options *options; /* option table ... */

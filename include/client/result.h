@@ -55,7 +55,7 @@ struct client_result {
     enum client_state state;
     uint64_t in_flight;  /* measured queries; 0 after the run */
     double rate_now_qps; /* requested; 0 after the run */
-    /* Average requested over the measurement; 0: none. */
+    /* Average requested over the measurement; before it, what was planned; 0: none. */
     double requested_qps;
     bool steered;                         /* the rate was changed by request */
     uint64_t paused_ns;                   /* by request, during the measurement */

@@ -30,6 +30,7 @@ static enum control_status show_stats(const struct client_control *c, struct con
     struct report_about about = *c->about;
 
     about.rate_qps = now->requested_qps;
+    about.has_queries |= about.rate_qps > 0; /* since by request */
     report_json(reply->out, &about, now);
     return CONTROL_OK;
 }

@@ -109,8 +109,9 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         /* not a listener that waited for messages in vain */
         .interrupted = r->interrupted && !(plan->config.listens && r->scheduled_ns > 0),
         .cancelled = r->interrupted ? 0 : tally_get(&q->cancelled),
-        .measured_nothing = (r->requested_qps > 0 && tally_get(&q->scheduled) == 0) ||
-                            (plan->config.listens && response->count + response->beyond == 0),
+        .measured_nothing =
+            ((r->requested_qps > 0 || plan->rate_qps > 0) && tally_get(&q->scheduled) == 0) ||
+            (plan->config.listens && response->count + response->beyond == 0),
     };
 
     /* on demand, queries that wait for a connection are sent after the schedule has ended */

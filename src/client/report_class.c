@@ -60,7 +60,7 @@ static void put_rate(struct json *j, const struct report_about *about,
 {
     json_object_begin(j, "rate");
     json_double(j, "asked_qps",
-                about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN
+                about->has_queries && about->config->loop == CLIENT_LOOP_OPEN
                     ? about->config->classes[k].part * about->rate_qps
                     : NAN);
     json_double(j, "achieved_qps", r->sent_ns > 0 ? achieved_qps(r, k) : NAN);

@@ -113,8 +113,8 @@ static void put_rate(struct json *j, const struct report_about *about,
 {
     json_object_begin(j, "rate");
     json_double(j, "asked_qps",
-                about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN ? about->rate_qps
-                                                                               : NAN);
+                about->has_queries && about->config->loop == CLIENT_LOOP_OPEN ? about->rate_qps
+                                                                              : NAN);
     json_double(j, "achieved_qps",
                 r->sent_ns > 0 && !about->config->listens ? client_result_achieved_qps(r) : NAN);
     json_double(j, "duration_s", (double)r->scheduled_ns / 1e9);

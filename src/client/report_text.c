@@ -218,7 +218,7 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
             units_format_tenths(a, client_result_achieved_qps(r)));
     if (r->scheduled_ns > 0)
         fprintf(out, ", %s scheduled", units_format_tenths(a, scheduled_qps(r)));
-    if (about->rate_qps > 0 && about->config->loop == CLIENT_LOOP_OPEN)
+    if (about->has_queries && about->config->loop == CLIENT_LOOP_OPEN)
         fprintf(out, ", %s requested", report_text_head_rate(a, about, r));
     fprintf(out, ", measured for %s", units_format_duration(a, r->scheduled_ns));
     if (r->paused_ns > 0)
@@ -290,7 +290,7 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     report_recovery_text(out, r);
     report_demand_text(out, about, r);
     report_transport_text(out, about, r);
-    if (about->rate_qps > 0 || r->sweep != NULL) {
+    if (about->has_queries || r->sweep != NULL) {
         print_queries(out, r);
         print_answers(out, r);
         print_rate(out, about, r);

@@ -39,7 +39,7 @@ static void print_load(FILE *out, const struct report_about *about, const struct
 
     if (config->loop == CLIENT_LOOP_CLOSED)
         print_closed_loop(out, config);
-    else if (about->rate_qps > 0 || r->sweep != NULL)
+    else if (about->has_queries || r->sweep != NULL)
         fprintf(out, ", %s q/s%s", report_text_head_rate(text, about, r),
                 !is_mean(about, r) ? ""
                 : r->sweep != NULL ? " on average over the search"
@@ -50,7 +50,7 @@ static void print_load(FILE *out, const struct report_about *about, const struct
     if (config->n_classes > 0)
         fprintf(out, " (%" PRIu32 " %s)", config->n_classes,
                 units_noun(config->n_classes, "class", "classes"));
-    else if (config->loop == CLIENT_LOOP_OPEN && about->rate_qps > 0)
+    else if (config->loop == CLIENT_LOOP_OPEN && about->has_queries)
         fprintf(out, " (%s, %s)", report_text_arrivals_name((enum pacer_arrival)config->arrival),
                 options_choice(CLIENT_SELECTS, config->select, text, sizeof text));
     if (config->duration_ns != PACER_NEVER)

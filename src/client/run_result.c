@@ -47,13 +47,15 @@ void client_run_snapshot(void *context, struct client_result *result)
     client_run_read_host(r, &result->host_after, &result->net_after);
     result->has_interface = r->result->has_interface; /* set by the call above */
     result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
+    result->requested_qps = r->settings->rate_qps;
     if (!r->started)
         return;
     result->load_ns = until_ns > r->begin_ns ? until_ns - r->begin_ns : 0;
     result->scheduled_ns = until_ns > r->measure_ns ? until_ns - r->measure_ns : 0;
     result->sent_ns = result->unblocked_ns = result->scheduled_ns;
     result->rate_now_qps = now_ns < end_ns ? client_steer_rate_qps(&r->steer, now_ns) : 0;
-    result->requested_qps = client_steer_mean_qps(&r->steer, until_ns);
+    result->requested_qps =
+        client_steer_requested_qps(&r->steer, r->settings->rate_qps, result->scheduled_ns);
     result->paused_ns = client_steer_paused_ns(&r->steer, until_ns);
 }
 

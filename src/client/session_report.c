@@ -23,6 +23,7 @@ struct report_about client_session_about(const struct client_session *s, double 
         .backend = worker_backend(),
         .target = s->plan.target,
         .command = s->command,
+        .has_queries = rate_qps > 0 || s->plan.rate_qps > 0,
         .rate_qps = rate_qps,
         .churn_most_per_s = s->plan.churn_most_per_s,
         .config = &s->plan.config,

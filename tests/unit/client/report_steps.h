@@ -125,6 +125,7 @@ static inline int setup(void **state)
                                      .libevent = "2.x",
                                      .backend = "epoll",
                                      .target = "192.0.2.1:53",
+                                     .has_queries = true,
                                      .rate_qps = 100,
                                      .config = &m->config,
                                      .options = client_opts_table(),

@@ -12,7 +12,7 @@
 
 #define S UNITS_NS_PER_S
 
-static const struct client_run_settings settings;
+static const struct client_run_settings settings = {.rate_qps = 99};
 static struct client_config config;
 static struct client_workers no_workers;
 static struct client_result result;

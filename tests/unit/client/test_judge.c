@@ -155,7 +155,11 @@ static void a_run_that_was_to_measure_and_measured_nothing_is_doubted(void **sta
     r.requested_qps = 1;
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
-    r.requested_qps = 0;
+    r.requested_qps = 0; /* it was paused from the start of the measurement on */
+    m->plan.rate_qps = 1;
+    client_judge(&r, &m->plan, 0);
+    assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);
+    m->plan.rate_qps = 0;
     m->plan.config.listens = true;
     client_judge(&r, &m->plan, 0);
     assert_int_equal(r.doubts, 1u << VERDICT_NOTHING_MEASURED);

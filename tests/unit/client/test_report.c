@@ -53,6 +53,29 @@ static void closed_loop_requests_no_rate(void **state)
     free(text);
 }
 
+/* It was paused throughout. */
+static void a_mean_rate_of_0_is_a_rate(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->about.rate_qps = 0;
+    text = text_of(report_text, m);
+    assert_has(text, "\nQueries ");
+    assert_has(text, " scheduled, 0 requested, measured for 10.0 s, paused for 2.00 s\n");
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"asked_qps\": 0,");
+    free(text);
+    m->about.has_queries = false;
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "\nQueries "));
+    free(text);
+    text = text_of(report_json, m);
+    assert_has(text, "\"asked_qps\": null,");
+    free(text);
+}
+
 static void small_rate_is_not_rounded_to_nothing(void **state)
 {
     struct made_up *m = *state;
@@ -339,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
         TEST(closed_loop_requests_no_rate),
+        TEST(a_mean_rate_of_0_is_a_rate),
         TEST(small_rate_is_not_rounded_to_nothing),
         TEST(a_load_that_never_began_has_no_rate),
         TEST(counts_of_all_queries_say_so),

@@ -105,7 +105,7 @@ static void what_a_class_was_not_asked_for_is_null(void **state)
     assert_has(text, "        \"achieved_qps\": null\n      }\n    }");
     free(text);
     m->config.loop = CLIENT_LOOP_OPEN;
-    m->about.rate_qps = 0;
+    m->about.has_queries = false;
     text = text_of(report_json, m);
     assert_has(text, unknown);
     free(text);

@@ -37,13 +37,17 @@ static void head_says_which_load_was_requested(void **state)
     struct client_config *c = &m->config;
 
     m->result.steered = false;
-    m->about.rate_qps = 0;
+    m->about.rate_qps = 0; /* so far, as in a schedule that begins with 0 */
+    assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, 0 q/s (Poisson, "
+                         "random), 10.0 s");
+    m->about.has_queries = false;
     assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections, no queries, 10.0 s");
     c->listens = true;
     assert_first_line(m, "tcpclient 9.9: listen to 192.0.2.1:53, 100 connections, 10.0 s");
     c->listens = false;
     c->duration_ns = PACER_NEVER;
     c->population.n = 1;
+    m->about.has_queries = true;
     m->about.rate_qps = 0.5;
     assert_first_line(m, "tcpclient 9.9: dns to 192.0.2.1:53, 100 connections at most, on a "
                          "schedule, 0.5 q/s (Poisson, random)");

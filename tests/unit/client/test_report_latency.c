@@ -226,7 +226,7 @@ static void a_search_has_no_times_of_the_whole_run(void **state)
 
     find.settings = &settings;
     m->result.sweep = &sweep;
-    m->about.rate_qps = 0;
+    m->about.has_queries = false;
     text = text_of(report_text, m);
     assert_has(text, "\nQueries ");
     assert_null(strstr(text, "\nTime  "));

@@ -8,7 +8,7 @@ static void make_listener(struct made_up *m)
     struct tally_push *p = &m->result.tally.push;
 
     m->config.listens = true;
-    m->about.rate_qps = 0;
+    m->about.has_queries = false;
     m->result.push_least_ns = -250 * (int64_t)US;
     tally_add(&p->before, 111);
     tally_add(&p->measured, 50000);

@@ -100,12 +100,14 @@ static void times_of_a_load_that_has_not_begun_are_0(void **state)
     client_run_snapshot(&r, &now);
     assert_int_equal(now.load_ns, 0);
     assert_int_equal(now.scheduled_ns, 0);
+    assert_true(now.requested_qps == 99); /* as planned */
     run(clock_now_ns() - 100 * S, 0);
     r.started = false;
     client_run_snapshot(&r, &now);
     assert_int_equal(now.load_ns, 0);
     assert_int_equal(now.scheduled_ns, 0);
     assert_true(now.rate_now_qps == 0);
+    assert_true(now.requested_qps == 99);
 }
 
 /* Once unknown they stay so: what was counted in between is missing. */
