@@ -56,7 +56,9 @@ static void put_host(struct openmetrics *m, const struct server_result *r)
     openmetrics_gauge(m, "tcpserver_tcp_memory_bytes",
                       "Kernel memory of all TCP sockets of this host.", r->now.tcp_memory_bytes);
     openmetrics_family(m, OPENMETRICS_COUNTER, "tcpserver_cpu_seconds", "CPU time used.");
-    openmetrics_double(m, (double)(r->now.user_us + r->now.system_us) / 1e6);
+    openmetrics_double(
+        m, (double)(r->now.user_us - r->before.user_us + r->now.system_us - r->before.system_us) /
+               1e6);
 }
 
 void server_metrics(struct openmetrics *m, const struct server_result *r)
