@@ -7,10 +7,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { STAT_BYTES = 1024, ROLLUP_BYTES = 4096, PATH_BYTES = 128 };
@@ -90,15 +92,43 @@ static uint64_t count_entries(const char *path)
     return n;
 }
 
-uint64_t process_fds(const char *proc, int pid)
+static uint64_t count_fds(const char *proc, int pid, int thread)
 {
     char path[PATH_BYTES];
     struct stat directory;
 
-    snprintf(path, sizeof path, "%s/%d/fd", proc, pid);
+    snprintf(path, sizeof path, "%s/%d/task/%d/fd", proc, pid, thread);
     if (stat(path, &directory) != 0)
         return PROCESS_UNKNOWN;
     return directory.st_size > 0 ? (uint64_t)directory.st_size : count_entries(path);
+}
+
+/* Also true if unknown. */
+static bool share_fds(int thread, int other)
+{
+    return syscall(SYS_kcmp, thread, other, KCMP_FILES, 0, 0) <= 0;
+}
+
+uint64_t process_fds(const char *proc, int pid)
+{
+    uint64_t n = count_fds(proc, pid, pid), n_more;
+    const struct dirent *entry;
+    char path[PATH_BYTES];
+    DIR *threads;
+    int thread;
+
+    snprintf(path, sizeof path, "%s/%d/task", proc, pid);
+    if (n == PROCESS_UNKNOWN || (threads = opendir(path)) == NULL)
+        return n;
+    while ((entry = readdir(threads)) != NULL) {
+        thread = (int)strtol(entry->d_name, NULL, 10); /* 0: "." or ".." */
+        if (thread == 0 || thread == pid || share_fds(pid, thread))
+            continue;
+        n_more = count_fds(proc, pid, thread);
+        n += n_more != PROCESS_UNKNOWN ? n_more : 0; /* it has ended */
+    }
+    closedir(threads);
+    return n;
 }
 
 bool process_shares_network(const char *proc, int pid)

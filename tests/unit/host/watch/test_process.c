@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -90,6 +94,61 @@ static void this_process_is_read(void **state)
     assert_true(process_shares_network("/proc", getpid()));
 }
 
+enum { N_MORE = 5 };
+
+struct opener {
+    bool has_own_table;
+    pthread_barrier_t opened, counted;
+};
+
+static void *open_more(void *arg)
+{
+    struct opener *o = arg;
+    int fds[N_MORE];
+
+    if (o->has_own_table && unshare(CLONE_FILES) != 0)
+        abort();
+    for (int i = 0; i < N_MORE; i++)
+        fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    pthread_barrier_wait(&o->opened);
+    pthread_barrier_wait(&o->counted);
+    for (int i = 0; i < N_MORE; i++)
+        close(fds[i]);
+    return NULL;
+}
+
+/* Returns the number while another thread has opened more. */
+static uint64_t fds_with_thread(bool has_own_table)
+{
+    struct opener o = {.has_own_table = has_own_table};
+    pthread_t thread;
+    uint64_t n;
+
+    pthread_barrier_init(&o.opened, NULL, 2);
+    pthread_barrier_init(&o.counted, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, open_more, &o), 0);
+    pthread_barrier_wait(&o.opened);
+    n = process_fds("/proc", getpid());
+    pthread_barrier_wait(&o.counted);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&o.opened);
+    pthread_barrier_destroy(&o.counted);
+    return n;
+}
+
+/* A table of its own begins as a copy.  Where the kernel does not count, a list of the main
+ * thread's has the one that is open for listing, too. */
+static void fds_are_those_of_all_tables(void **state)
+{
+    const uint64_t n = process_fds("/proc", getpid());
+
+    (void)state;
+    if (syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILES, 0, 0) != 0)
+        skip();
+    assert_int_equal(fds_with_thread(false), n + N_MORE);
+    assert_in_range(fds_with_thread(true), n + n + N_MORE - 1, n + n + N_MORE);
+}
+
 static void no_process_is_told_from_an_unreadable_one(void **state)
 {
     struct process p;
@@ -110,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_zombie_has_ended_unless_threads_are_left),
         cmocka_unit_test(invalid_processes_are_refused),
         cmocka_unit_test(this_process_is_read),
+        cmocka_unit_test(fds_are_those_of_all_tables),
         cmocka_unit_test(no_process_is_told_from_an_unreadable_one),
     };
 
