@@ -75,6 +75,9 @@ struct client_result {
     int64_t push_least_ns; /* lowest response time of a message; INT64_MAX: no message */
     uint64_t connections_requested;
     uint64_t connections_at_begin; /* requested before the load */
+    /* Number of the last connection requested: the others need not be consecutive.  On demand, the
+     * last that could be. */
+    uint64_t last_connection;
     /* At the end: fewer than requested if a connection schedule says so. */
     uint64_t connections_wanted;
     uint64_t connections_live_loaded; /* usable just before the load ended */

@@ -49,7 +49,7 @@ static void print_proxy(FILE *out, const struct report_about *about, const struc
 
     fprintf(out, "PROXY        %s %s %s sent, clients %s to %s\n", units_format_count(count, n),
             version_of(config), units_noun(n, "header", "headers"), identity_text(first, config, 0),
-            identity_text(last, config, config->n_connections - 1));
+            identity_text(last, config, r->last_connection));
 }
 
 static void print_udp(FILE *out, const struct report_about *about, const struct client_result *r)
@@ -100,7 +100,7 @@ static void put_proxy(struct json *j, const struct report_about *about,
         return;
     json_string(j, "version", version_of(config));
     json_string(j, "first_identity", identity_text(text, config, 0));
-    json_string(j, "last_identity", identity_text(text, config, config->n_connections - 1));
+    json_string(j, "last_identity", identity_text(text, config, r->last_connection));
     json_u64(j, "headers", tally_get(&r->tally.headers));
     json_u64(j, "header_bytes", tally_get(&r->tally.header_bytes));
     json_object_end(j);

@@ -157,8 +157,25 @@ static void class_live(const struct client_workers *workers, uint64_t *live)
     }
 }
 
+/* Requests go to the lowest slots of each worker; on demand, to any. */
+static uint64_t last_connection(const struct client_workers *workers)
+{
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < workers->n; i++) {
+        const struct client_worker *w = &workers->all[i];
+        const uint64_t n = tally_get(&w->figures.n_requested);
+        const uint64_t n_slots = n < w->n_conns && !w->config->on_demand ? n : w->n_conns;
+
+        if (n_slots > 0)
+            last = w->first_conn + n_slots - 1;
+    }
+    return last;
+}
+
 void client_workers_connections(const struct client_workers *workers, struct client_result *result)
 {
+    result->last_connection = last_connection(workers);
     result->connections_requested = CLIENT_WORKERS_GAUGE(workers, n_requested);
     result->connections_wanted = CLIENT_WORKERS_GAUGE(workers, n_wanted);
     result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);

@@ -135,6 +135,29 @@ static void gauges_and_counts_are_summed(void **state)
     assert_int_equal(tally_get(&result.tally.bytes_sent), 2 * 707);
 }
 
+static void the_last_connection_is_in_the_last_slot_that_was_requested(void **state)
+{
+    static const struct client_config on_demand = {.on_demand = true};
+
+    (void)state;
+    all[1].first_conn = CONNS_EACH;
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.last_connection, 0);
+    tally_add(&all[0].figures.n_requested, 2);
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.last_connection, 1);
+    tally_add(&all[1].figures.n_requested, 2);
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.last_connection, CONNS_EACH + 1);
+    tally_add(&all[1].figures.n_requested, 9); /* others were closed by request */
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.last_connection, 2 * CONNS_EACH - 1);
+    memset(&all[1].figures.n_requested, 0, sizeof all[1].figures.n_requested);
+    all[0].config = all[1].config = &on_demand;
+    client_workers_connections(&workers, &result);
+    assert_int_equal(result.last_connection, 2 * CONNS_EACH - 1);
+}
+
 static void
 a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_worker(void **state)
 {
@@ -315,6 +338,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             usable_connections_and_failures_of_this_host_let_the_run_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(gauges_and_counts_are_summed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_last_connection_is_in_the_last_slot_that_was_requested,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_worker,
             setup, teardown),
