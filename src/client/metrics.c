@@ -14,7 +14,8 @@ static void put_connections(struct openmetrics *m, const struct client_result *r
 {
     const struct tally *t = &r->tally;
 
-    openmetrics_counter(m, "tcpclient_connections_asked", "Connections requested.",
+    openmetrics_counter(m, "tcpclient_connections_asked",
+                        "Connections requested; on demand: clients that tried to connect.",
                         r->connections_requested);
     put_count(m, "tcpclient_connections_attempted", "Connections attempted.",
               &t->connections.attempted);

@@ -198,7 +198,7 @@ static void connections_on_demand_have_their_counts(void **state)
     tally_add(&d->no_keepalive, 5);
     tally_add(&d->bad_keepalive, 6);
     print();
-    assert_null(strstr(text, "demand"));
+    assert_null(strstr(text, "tcpclient_demand"));
     free(text);
     config.on_demand = true;
     print();
