@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_sock: what sockets that listen or connect are set to, and where they connect from. */
+ * test_sock: what sockets that listen or connect are set to, and where they connect from.
+ * --wrap=setsockopt */
 #include "net/sock.h"
 
 #include "loopback_steps.h"
@@ -13,6 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +22,24 @@
 enum { SNDBUF_BYTES = 65536, RCVBUF_BYTES = 32768 }; /* the kernel doubles them, socket(7) */
 
 static const struct srcplan_tuple any_source;
+
+/* Last set; without privileges, the kernel refuses to poll. */
+static int busy_poll_us, prefers_busy_poll, stamps_flags;
+
+/* Called by net/sock. */
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
+int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
+
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
+{
+    if (level == SOL_SOCKET && name == SO_BUSY_POLL)
+        busy_poll_us = *(const int *)value;
+    if (level == SOL_SOCKET && name == SO_PREFER_BUSY_POLL)
+        prefers_busy_poll = *(const int *)value;
+    if (level == SOL_SOCKET && name == SO_TIMESTAMPING)
+        stamps_flags = *(const int *)value;
+    return __real_setsockopt(fd, level, name, value, length);
+}
 
 /* 127.0.0.X, with a port. */
 static struct srcplan_tuple source(uint8_t last_byte, uint16_t port)
@@ -163,6 +183,76 @@ static void connections_have_the_options_and_the_source_of_their_plan(void **sta
     close(fd);
 }
 
+static void sockets_are_polled_on_request_only(void **state)
+{
+    (void)state;
+    for (int polls = 0; polls < 2; polls++) {
+        struct sock_address a;
+        int fd, client;
+
+        busy_poll_us = prefers_busy_poll = 0;
+        fd = listen_on(&a, &(struct sock_listen_options){.backlog = 8, .busy_poll = polls});
+        assert_int_equal(busy_poll_us, polls ? 50 : 0);
+        assert_int_equal(prefers_busy_poll, polls);
+        busy_poll_us = prefers_busy_poll = 0;
+        client = connect_from(&any_source, &a, &(struct sock_connect_options){.busy_poll = polls});
+        assert_int_equal(busy_poll_us, polls ? 50 : 0);
+        assert_int_equal(prefers_busy_poll, polls);
+        close(client);
+        close(fd);
+    }
+}
+
+static void what_arrives_is_stamped_on_request_only(void **state)
+{
+    const struct sock_address a = loopback(9);
+
+    (void)state;
+    for (int stamps = 0; stamps < 2; stamps++) {
+        const struct sock_connect_options options = {.datagrams = true, .stamp_received = stamps};
+
+        stamps_flags = 0;
+        close(connect_from(&any_source, &a, &options));
+        assert_int_equal(stamps_flags != 0, stamps);
+    }
+}
+
+static void acknowledgements_are_immediate_on_request(void **state)
+{
+    struct sock_address a;
+    const int fd = listen_plainly(&a), off = 0,
+              client = connect_from(&any_source, &a, &(struct sock_connect_options){0});
+
+    (void)state;
+    assert_int_equal(setsockopt(client, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof off), 0);
+    assert_int_equal(option(client, IPPROTO_TCP, TCP_QUICKACK), 0);
+    sock_quickack(client);
+    assert_int_equal(option(client, IPPROTO_TCP, TCP_QUICKACK), 1);
+    close(client);
+    close(fd);
+}
+
+static void without_descriptors_there_is_no_socket(void **state)
+{
+    const struct sock_address a = loopback(9);
+    struct rlimit usual, none;
+    struct outcome failed;
+    int client, listener;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    client = sock_connect(&a, &any_source, &(struct sock_connect_options){0}, &failed);
+    listener = sock_listen(&a, &(struct sock_listen_options){.backlog = 8});
+    assert_true(sock_has_local_address(&a)); /* unknown */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_int_equal(client, -1);
+    assert_int_equal(failed.phase, PHASE_SOCKET);
+    assert_int_equal(failed.reason, outcome_reason_of_errno(EMFILE));
+    assert_int_equal(listener, -1);
+}
+
 static void a_tuple_in_use_lacks_ports(void **state)
 {
     const struct srcplan_tuple from = source(5, 0);
@@ -265,6 +355,10 @@ int main(void)
         cmocka_unit_test(a_port_is_shared_on_request_only),
         cmocka_unit_test(a_wildcard_accepts_ipv4_too),
         cmocka_unit_test(connections_have_the_options_and_the_source_of_their_plan),
+        cmocka_unit_test(sockets_are_polled_on_request_only),
+        cmocka_unit_test(what_arrives_is_stamped_on_request_only),
+        cmocka_unit_test(acknowledgements_are_immediate_on_request),
+        cmocka_unit_test(without_descriptors_there_is_no_socket),
         cmocka_unit_test(a_tuple_in_use_lacks_ports),
         cmocka_unit_test(a_refused_connect_has_its_error),
         cmocka_unit_test(a_port_that_connects_to_itself_is_found),
