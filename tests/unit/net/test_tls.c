@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_tls: a client and a server in memory: bytes in arbitrary pieces, resumption, errors. */
+ * test_tls: a client and a server in memory: bytes in arbitrary pieces, resumption, errors.
+ * --wrap=realloc */
 #include "net/tls.h"
 
 #include "certificate_steps.h"
@@ -45,6 +46,17 @@ static void open_contexts(const struct tls_client_options *options)
         fail_msg("%s", error);
     tls_worker_init(&client.worker, client.context);
     tls_worker_init(&server.worker, server.context);
+}
+
+static bool is_out_of_memory;
+
+/* Called by net/tls_worker. */
+void *__wrap_realloc(void *old, size_t n_bytes);
+void *__real_realloc(void *old, size_t n_bytes);
+
+void *__wrap_realloc(void *old, size_t n_bytes)
+{
+    return is_out_of_memory ? NULL : __real_realloc(old, n_bytes);
 }
 
 static void close_contexts(void)
@@ -180,8 +192,11 @@ static void end_of_the_peer_comes_behind_its_bytes(void **state)
     open_contexts(&usual);
     connect_ends();
     assert_int_equal(tls_send(server.tls, (const uint8_t *)"last", 4), TLS_OK);
+    assert_false(tls_is_ended_by_peer(client.tls));
     tls_end(server.tls);
     assert_int_equal(carry(&server, &client, 65536), TLS_CLOSED);
+    assert_true(tls_is_ended_by_peer(client.tls));
+    assert_false(tls_is_ended_by_peer(server.tls));
     assert_int_equal(client.n_plain, 4);
     free_ends();
     close_contexts();
@@ -250,6 +265,78 @@ static void addresses_are_not_sent_as_names(void **state)
     }
 }
 
+static void certificates_of_another_time_are_expired(void **state)
+{
+    static const time_t times[] = {0, 4102444800}; /* 1970: not yet valid; 2100 */
+
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        open_contexts(&usual);
+        X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(client.context->ctx), times[i]);
+        assert_int_equal(shake_hands(65536), TLS_FAILED);
+        assert_int_equal(client.worker.reason, REASON_CERT_EXPIRED);
+        free_ends();
+        close_contexts();
+    }
+}
+
+static void ask_for_another_group(SSL_CTX *of_client, SSL_CTX *of_server)
+{
+    assert_int_equal(SSL_CTX_set1_groups_list(of_client, "P-256"), 1);
+    assert_int_equal(SSL_CTX_set1_groups_list(of_server, "P-384"), 1);
+}
+
+static void ask_for_another_signature(SSL_CTX *of_client, SSL_CTX *of_server)
+{
+    (void)of_server;
+    assert_int_equal(SSL_CTX_set1_sigalgs_list(of_client, "RSA-PSS+SHA256"), 1);
+}
+
+static void ask_for_another_version(SSL_CTX *of_client, SSL_CTX *of_server)
+{
+    assert_int_equal(SSL_CTX_set_max_proto_version(of_client, TLS1_2_VERSION), 1);
+    assert_int_equal(SSL_CTX_set_min_proto_version(of_server, TLS1_3_VERSION), 1);
+}
+
+static void ask_for_another_cipher(SSL_CTX *of_client, SSL_CTX *of_server)
+{
+    (void)of_server;
+    assert_int_equal(SSL_CTX_set_max_proto_version(of_client, TLS1_2_VERSION), 1);
+    assert_int_equal(SSL_CTX_set_cipher_list(of_client, "ECDHE-RSA-AES128-GCM-SHA256"), 1);
+}
+
+static void both_sides_say_that_they_do_not_agree(void **state)
+{
+    static void (*const ask[])(SSL_CTX *,
+                               SSL_CTX *) = {ask_for_another_group, ask_for_another_signature,
+                                             ask_for_another_version, ask_for_another_cipher};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ask / sizeof *ask; i++) {
+        open_contexts(&usual);
+        ask[i](client.context->ctx, server.context->ctx);
+        assert_int_equal(shake_hands(65536), TLS_FAILED);
+        assert_int_equal(server.worker.reason, REASON_NO_AGREEMENT);
+        assert_int_equal(carry(&server, &client, 65536), TLS_FAILED);
+        assert_int_equal(client.worker.reason, REASON_NO_AGREEMENT);
+        free_ends();
+        close_contexts();
+    }
+}
+
+static void want_of_memory_is_its_own_reason(void **state)
+{
+    (void)state;
+    open_contexts(&usual);
+    client.tls = tls_new(&client.worker);
+    is_out_of_memory = true;
+    assert_int_equal(tls_start(client.tls), TLS_FAILED);
+    is_out_of_memory = false;
+    assert_int_equal(client.worker.reason, REASON_MEMORY);
+    tls_free(client.tls);
+    close_contexts();
+}
+
 /* Called for each part of a record that arrives or leaves. */
 static void fail_internally(int written, int version, int type, const void *data, size_t n_bytes,
                             SSL *ssl, void *context)
@@ -289,6 +376,7 @@ static void what_is_not_tls_is_malformed(void **state)
     assert_int_equal(tls_start(client.tls), TLS_OK);
     assert_int_equal(tls_receive(client.tls, text, sizeof text, plain, &n_plain), TLS_FAILED);
     assert_int_equal(client.worker.reason, REASON_MALFORMED);
+    assert_non_null(client.worker.text);
     assert_int_equal(n_plain, 0);
     free_ends();
     close_contexts();
@@ -344,6 +432,9 @@ int main(void)
         cmocka_unit_test(second_connection_of_a_worker_resumes_if_it_may),
         cmocka_unit_test(end_of_the_peer_comes_behind_its_bytes),
         cmocka_unit_test(refused_certificates_say_why),
+        cmocka_unit_test(certificates_of_another_time_are_expired),
+        cmocka_unit_test(both_sides_say_that_they_do_not_agree),
+        cmocka_unit_test(want_of_memory_is_its_own_reason),
         cmocka_unit_test(dot_at_the_end_is_not_part_of_the_name),
         cmocka_unit_test(addresses_are_not_sent_as_names),
         cmocka_unit_test(failure_of_openssl_is_not_the_peers),
