@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * test_tls_context: options that cannot be met, and keys that do not serve; OpenSSL out of memory.
+ * test_tls_context: what contexts are set to; options that cannot be met, and keys that do not
+ * serve; OpenSSL out of memory.
  * Linked with --wrap=SSL_CTX_new and
  * --wrap=SSL_CTX_set_alpn_protos. */
 #include "net/tls_context.h"
 
+#include "base/inputs.h"
 #include "certificate_steps.h"
 
 #include <openssl/rsa.h>
@@ -11,7 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_out_of_memory;
+static bool fails_at_context, fails_at_alpn; /* for want of memory */
+static unsigned char alpn[8];
 
 SSL_CTX *__real_SSL_CTX_new(const SSL_METHOD *method);
 SSL_CTX *__wrap_SSL_CTX_new(const SSL_METHOD *method);
@@ -19,30 +22,103 @@ int __wrap_SSL_CTX_set_alpn_protos(SSL_CTX *ctx, const unsigned char *list, unsi
 
 SSL_CTX *__wrap_SSL_CTX_new(const SSL_METHOD *method)
 {
-    return is_out_of_memory ? NULL : __real_SSL_CTX_new(method);
+    return fails_at_context ? NULL : __real_SSL_CTX_new(method);
 }
 
 int __wrap_SSL_CTX_set_alpn_protos(SSL_CTX *ctx, const unsigned char *list, unsigned n_bytes)
 {
     (void)ctx;
-    (void)list;
-    (void)n_bytes;
-    return 1;
+    assert_true(n_bytes < sizeof alpn);
+    memcpy(alpn, list, n_bytes);
+    return fails_at_alpn;
 }
 
 static void want_of_memory_is_no_fault_of_an_option(void **state)
 {
     static const struct tls_client_options options = {
         .name = "a", .ca_file = cert_file, .alpn = "dot"};
+    static const struct tls_server_options of_server = {cert_file, key_file, TLS_MIN_1_2};
     char error[TLS_ERROR_BYTES];
 
     (void)state;
+    fails_at_context = true;
     assert_null(tls_client_context(&options, error));
     assert_string_equal(error, "--tls: out of memory");
-    is_out_of_memory = true;
+    assert_null(tls_server_context(&of_server, error));
+    assert_string_equal(error, "--tls-cert: out of memory");
+    fails_at_context = false;
+    fails_at_alpn = true;
     assert_null(tls_client_context(&options, error));
-    is_out_of_memory = false;
     assert_string_equal(error, "--tls: out of memory");
+    fails_at_alpn = false;
+}
+
+static void outputs_must_not_overwrite_certificates_and_keys(void **state)
+{
+    static const struct tls_client_options options = {.name = "a", .ca_file = cert_file};
+    static const struct tls_server_options of_server = {cert_file, key_file, TLS_MIN_1_2};
+    char error[TLS_ERROR_BYTES];
+
+    (void)state;
+    assert_false(inputs_have_file(cert_file));
+    tls_context_free(tls_client_context(&options, error));
+    assert_true(inputs_have_file(cert_file));
+    assert_false(inputs_have_file(key_file));
+    tls_context_free(tls_server_context(&of_server, error));
+    assert_true(inputs_have_file(key_file));
+}
+
+static void contexts_of_clients_are_set_to_their_options(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        const bool is_1_3 = i & 1, insecure = i & 2, resumes = i & 4;
+        const struct tls_client_options options = {.name = "a",
+                                                   .ca_file = cert_file,
+                                                   .alpn = insecure ? "dot" : NULL,
+                                                   .min = is_1_3 ? TLS_MIN_1_3 : TLS_MIN_1_2,
+                                                   .insecure = insecure,
+                                                   .resume = resumes};
+        char error[TLS_ERROR_BYTES];
+        struct tls_context *c;
+
+        memset(alpn, 0, sizeof alpn);
+        c = tls_client_context(&options, error);
+        if (c == NULL)
+            fail_msg("%s", error);
+        assert_true(c->is_client);
+        assert_int_equal(SSL_CTX_get_min_proto_version(c->ctx),
+                         is_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
+        assert_int_equal(SSL_CTX_get_verify_mode(c->ctx),
+                         insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER);
+        assert_int_equal(SSL_CTX_get_session_cache_mode(c->ctx),
+                         resumes ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
+                                 : SSL_SESS_CACHE_OFF);
+        assert_int_equal((SSL_CTX_get_options(c->ctx) & SSL_OP_NO_TICKET) == 0, resumes);
+        assert_string_equal((const char *)alpn, insecure ? "\3dot" : "");
+        tls_context_free(c);
+    }
+}
+
+static void a_server_sends_one_ticket_and_keeps_no_session(void **state)
+{
+    (void)state;
+    for (int min = TLS_MIN_1_2; min <= TLS_MIN_1_3; min++) {
+        const struct tls_server_options options = {cert_file, key_file, min};
+        char error[TLS_ERROR_BYTES];
+        struct tls_context *c = tls_server_context(&options, error);
+
+        if (c == NULL)
+            fail_msg("%s", error);
+        assert_false(c->is_client);
+        assert_int_equal(SSL_CTX_get_min_proto_version(c->ctx),
+                         min == TLS_MIN_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
+        assert_int_equal(SSL_CTX_get_num_tickets(c->ctx), 1);
+        assert_int_equal(SSL_CTX_get_session_cache_mode(c->ctx), SSL_SESS_CACHE_OFF);
+        assert_true(SSL_CTX_get_options(c->ctx) & SSL_OP_NO_RENEGOTIATION);
+        assert_true(SSL_CTX_get_read_ahead(c->ctx)); /* a call for a record, not two */
+        tls_context_free(c);
+    }
 }
 
 static void options_that_cannot_be_met_are_named(void **state)
@@ -140,6 +216,9 @@ static void unusable_keys_are_refused_with_the_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_must_not_overwrite_certificates_and_keys),
+        cmocka_unit_test(contexts_of_clients_are_set_to_their_options),
+        cmocka_unit_test(a_server_sends_one_ticket_and_keeps_no_session),
         cmocka_unit_test(options_that_cannot_be_met_are_named),
         cmocka_unit_test(lists_of_ciphers_are_those_of_openssl),
         cmocka_unit_test(unusable_keys_are_refused_with_the_reason),
