@@ -99,6 +99,16 @@ def replace_each_in_time(directory):
         check(r["latency_ns"]["gap"]["count"] == connected - 200, f"gaps: {r['latency_ns']['gap']['count']}")
 
 
+def wait_longer_between_attempts_up_to_a_maximum(directory):
+    """All are refused. Waits 50 to 100 ms after the first attempt, 100 to 200 ms after each later one: 200 in 30 s."""
+    r, _ = run(directory, "-c", "1", "-r", "10", "-t", "30", "--reconnect", "--backoff", "100ms-200ms",
+               world="latency_us=50 refused_permille=1000", expected=3)
+    attempted, outcomes, q = r["connections"]["attempted"], r["connections"]["outcomes"], r["queries"]
+    check(abs(attempted - 200) <= 10, f"attempts: {attempted}")
+    check(sum(outcomes.values()) == attempted and all(name.startswith("connect/") for name in outcomes), f"ends: {outcomes}")
+    check(q["unsent"] == q["scheduled"] > 200, f"queries: {q}")
+
+
 def arrive_alike_with_any_number_of_threads(directory):
     """One sequence for all threads: with processes of their own, 16 threads would take 1.4 s on average."""
     due_s = {}
@@ -146,6 +156,6 @@ def losses_are_no_growing_queue(directory):
 
 with tempfile.TemporaryDirectory() as d:
     for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, leave_time_for_queries, begin_with_none, replace_each_in_time,
-                 arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals,
+                 wait_longer_between_attempts_up_to_a_maximum, arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals,
                  what_times_out_after_the_load_is_not_missed, more_connections_are_no_growing_queue, losses_are_no_growing_queue):
         case(d)
