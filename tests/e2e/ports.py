@@ -95,11 +95,10 @@ def await_closed(server):
     wait_for(lambda: {s.state for s in tcp_sockets(server.pid)} <= {TIME_WAIT, LISTEN}, "both sides to be closed")
 
 
-def leave_time_wait(server, first, last, source, target, prefix):
+def leave_time_wait(server, first, last, target, prefix, *source):
     """A run with explicit ports, closed by FIN: each port of the range is in TIME_WAIT, and bound."""
     n, begin = last - first + 1, time.monotonic()
-    r = run_client("-p", server.port, "-c", n, "--source", source, "--sport", f"{first}-{last}", "-t", 0.1, "--close",
-                   "fin", target, prefix=prefix)
+    r = run_client("-p", server.port, "-c", n, *source, "--sport", f"{first}-{last}", "-t", 0.1, target, prefix=prefix)
     check_conservation(r)
     check_equal(r.json["connections"]["proven"], n, "proven from explicit ports")
     ran_s = time.monotonic() - begin
@@ -113,7 +112,7 @@ def leave_time_wait(server, first, last, source, target, prefix):
 def test_automatic_ports_work_after_a_planned_run():
     """With the default settings; the planned run used another address, which makes no difference to the kernel."""
     with Namespace() as ns, Server("--threads", 3, prefix=ns.prefix, port=4242) as server:
-        leave_time_wait(server, 32768, 60999, "127.0.0.2", "127.0.0.1", ns.prefix)
+        leave_time_wait(server, 32768, 60999, "127.0.0.1", ns.prefix, "--source", "127.0.0.2")
         r = run_client("-c", 5000, "-r", 100, "-t", 0.5, "127.0.0.1", prefix=ns.prefix)
     check_conservation(r)
     check_equal(r.json["connections"]["outcomes"], {"run/finished": 5000}, f"outcomes; {r.err}")
@@ -126,11 +125,12 @@ def test_threads_share_the_fallback_tuples_without_overlap():
     for target in "127.0.0.1", "::1":
         with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
             ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999")
-            leave_time_wait(server, 40000, 40999, target, target, ns.prefix)
+            leave_time_wait(server, 40000, 40999, target, ns.prefix)
             out = temp_path("connections.csv")
             for extra in ["--threads", 3], ["--threads", 3, "--reconnect"]:
                 r = run_client("-c", 1000, "-r", 100, "-t", 0.2, "--connections-out", out, *extra, target, prefix=ns.prefix)
                 check_equal(r.json["connections"]["outcomes"], {"run/finished": 1000}, f"{target} {extra}; {r.err}")
+                check("explicitly" in r.err, f"the kernel had ports: {r.err}")
                 check_equal(sorted(int(row["source_port"]) for row in read_rows(out)), list(range(40000, 41000)),
                             "ports")
                 await_closed(server)
@@ -141,7 +141,7 @@ def test_connections_started_under_load_also_find_ports():
     control = control_path()
     with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
         ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999")
-        leave_time_wait(server, 40000, 40999, "127.0.0.1", "127.0.0.1", ns.prefix)
+        leave_time_wait(server, 40000, 40999, "127.0.0.1", ns.prefix)
         client = Client("-c", 10, "--max-connections", 900, "-r", 100, "--control", control, "--stats-interval",
                         "100ms", "127.0.0.1", prefix=ns.prefix)
         wait_until_running(client)
@@ -151,6 +151,7 @@ def test_connections_started_under_load_also_find_ports():
         r = client.wait()
     check_conservation(r)
     check_equal(r.json["connections"]["failed"], 0, f"failed; {r.err}")
+    check("explicitly" in r.err, f"the kernel had ports: {r.err}")
 
 
 def test_time_wait_that_blocks_tuples_is_planned_for_and_named():
