@@ -65,6 +65,7 @@ def test_one_connection_queries_the_lines_in_order():
 
 def test_same_seed_sends_the_same_queries_on_the_same_connections():
     runs = [sorted(asked("-s", seed, "--threads", 2, "-t", 0.5)[1]) for seed in (5, 5, 6)]
+    check_equal(len({text for of_one in runs[0] for text in of_one}), len(LINES), "questions")
     check(runs[0] == runs[1], "the same questions in the same order")
     check(runs[0] != runs[2], "the control: another seed, other questions")
 
