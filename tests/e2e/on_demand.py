@@ -73,6 +73,7 @@ def test_kernel_timestamps_stay_on_while_no_connection_is_open():
         server, path = Server(), control_path()
         client = Client("-p", server.port, "--on-demand", "--control", path, *([] if on else ["--kernel-ts=no"]), "127.0.0.1")
         wait_for(lambda: "control at" in client.stderr() and stats(path)["state"] == "running", "the load")
+        check_equal(stats(path)["connections"]["live_at_end"], 0, "open connections")
         check_equal(stamped_sockets(client.process.pid), on, "sockets with timestamps")
         ask(path, "/stop")
         client.wait()
