@@ -209,7 +209,9 @@ static void json_has_every_figure_in_its_place(void **state)
     assert_has(text, "\"answers\": {\n    \"rcodes\": {\n      \"NOERROR\": 960,\n"
                      "      \"NXDOMAIN\": 11,\n      \"RCODE15\": 6\n    },\n"
                      "    \"echoed\": 3,\n    \"truncated\": 2\n  },");
-    assert_has(text, "\"asked_qps\": 100,\n    \"achieved_qps\": 100,\n    \"duration_s\": 10");
+    assert_has(
+        text,
+        "\"rate\": {\n    \"asked_qps\": 100,\n    \"achieved_qps\": 100,\n    \"duration_s\": 10");
     assert_has(text, "\"now_qps\": null,\n    \"paused_s\": 2\n");
     assert_has(text, "\"accepted\": 97,\n    \"refused\": 1,\n    \"closed\": 0,\n"
                      "    \"active\": 96,\n    \"bytes_received\": 0,\n    \"bytes_sent\": 300,");

@@ -17,13 +17,15 @@ static void connections_are_counted_under_their_keys(void **state)
     m->result.connections_deaf = 207;
     tally_add(&t->connections.deaf_unacknowledged, 208);
     text = text_of(report_json, m);
-    assert_has(text, "\"asked\": 100,\n    \"attempted\": 201,\n    \"reopened\": 202,\n"
-                     "    \"held\": 203,\n    \"connected\": 99,\n    \"proven\": 98,\n"
-                     "    \"syn_retransmits\": 204,\n    \"retransmits\": 180,\n"
-                     "    \"with_retransmits\": 205,\n");
+    assert_has(
+        text,
+        "\"connections\": {\n    \"asked\": 100,\n    \"attempted\": 201,\n    \"reopened\": 202,\n"
+        "    \"held\": 203,\n    \"connected\": 99,\n    \"proven\": 98,\n"
+        "    \"syn_retransmits\": 204,\n    \"retransmits\": 180,\n"
+        "    \"with_retransmits\": 205,\n");
     assert_has(text, "\"with_timeouts\": 206,\n    \"deaf_at_end\": 207,\n"
                      "    \"deaf_unacknowledged\": 208,\n");
-    assert_has(text, "\"connect_elapsed_s\": 0.5,\n");
+    assert_has(text, "\"connect_elapsed_s\": 0.5,\n    \"outcomes\": {");
     free(text);
 }
 
@@ -51,7 +53,7 @@ static void queries_are_counted_under_their_keys(void **state)
     text = text_of(report_json, m);
     assert_has(text, "\"in_flight\": 209,\n    \"late\": 210,\n    \"duplicate\": 211,\n"
                      "    \"unknown_id\": 212,\n    \"ids_recycled\": 213,\n"
-                     "    \"withdrawn\": 214,\n");
+                     "    \"withdrawn\": 214,\n    \"outcomes\": {");
     assert_has(text, "\"queries\": {\n    \"scheduled\": 1003,");
     assert_has(text, "\"warmup\": {\n    \"scheduled\": 301,");
     assert_has(text, "\"probes\": {\n    \"scheduled\": 401,\n    \"sent\": 402,\n"
