@@ -29,6 +29,8 @@ def test_closed_loop_continues_if_every_connection_had_a_query_in_flight():
         for arguments in (), ("--pace", "spin"):
             r = run_client("-p", server.port, "-c", 1, "-i", 0.2, "--loop", "closed", "-t", 1.9, *arguments, "127.0.0.1")
             check_conservation(r)
+            check_equal(r.json["rate"]["asked_qps"], None, "the rate that was asked for")
+            check_equal(r.json["host"]["pacing"] == "spin", bool(arguments), "paces awake")
             with stall_may_spoil():
                 check_between(r.json["queries"]["answered"], 5, 10, "queries, one every 200 ms")
 
@@ -44,6 +46,7 @@ def test_closed_loop_continues_after_each_timeout():
         r = client.wait()
         server.process.send_signal(signal.SIGCONT)
     check_conservation(r)
+    check_equal(r.json["rate"]["asked_qps"], None, "the rate that was asked for")
     check_between(r.json["queries"]["timeout"], 4, 1 + r.seconds / 0.15, "queries that timed out, 100 ms behind each other")
 
 
