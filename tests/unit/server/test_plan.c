@@ -2,6 +2,7 @@
  * test_server_plan: how many threads, listeners and connections the limits of a host allow.  Linked
  * with
  * --wrap=host_limits_read,
+ * --wrap=host_limits_of_user,
  * --wrap=process_limits_raise_nofile,
  * --wrap=process_limits_cpus,
  * --wrap=process_limits_share_malloc,
@@ -12,6 +13,7 @@
 #include "host/preflight_memory.h"
 #include "server/header.h"
 
+#include <pwd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,12 +29,14 @@ static struct host_limits host;
 static uint32_t n_cpus;
 static bool own_fd_tables, is_out_of_memory;
 static uint32_t n_sources;
+static uint64_t user_of_limits;
 
 static struct server_plan plan;
 static struct server_opts opts;
 
 /* Called by server/plan. */
 void __wrap_host_limits_read(struct host_limits *limits);
+void __wrap_host_limits_of_user(struct host_limits *limits, uint64_t user);
 uint64_t __wrap_process_limits_raise_nofile(void);
 uint32_t __wrap_process_limits_cpus(void);
 void __wrap_process_limits_share_malloc(void);
@@ -45,6 +49,12 @@ struct source_limit *__real_source_limit_new(uint64_t most, uint32_t n_connectio
 void __wrap_host_limits_read(struct host_limits *limits)
 {
     *limits = host;
+}
+
+void __wrap_host_limits_of_user(struct host_limits *limits, uint64_t user)
+{
+    assert_ptr_equal(limits, &plan.host);
+    user_of_limits = user;
 }
 
 uint64_t __wrap_process_limits_raise_nofile(void)
@@ -232,6 +242,56 @@ static void headers_have_5_s_or_the_idle_time_if_that_is_shorter(void **state)
     }
 }
 
+static void options_reach_the_workers(void **state)
+{
+    const struct server_config *c = &plan.config;
+
+    (void)state;
+    opts.protocol = 1;
+    opts.push_rate_per_s = 2;
+    opts.push_bytes = 3;
+    opts.push_select = 1;
+    opts.max_connections = 5;
+    opts.quiet = opts.busy_poll = true;
+    make();
+    assert_int_equal(c->protocol, 1);
+    assert_true(c->push_rate_per_s == 2);
+    assert_int_equal(c->push_bytes, 3);
+    assert_int_equal(c->push_select, 1);
+    assert_int_equal(c->max_connections, 5);
+    assert_true(c->quiet);
+    assert_true(c->busy_poll);
+    opts.quiet = false;
+    make();
+    assert_false(c->quiet);
+    assert_true(c->busy_poll);
+}
+
+static void limits_are_those_of_the_user(void **state)
+{
+    const struct passwd *nobody = getpwnam("nobody");
+
+    (void)state;
+    if (nobody == NULL)
+        skip();
+    user_of_limits = HOST_LIMITS_UNKNOWN;
+    make();
+    assert_true(user_of_limits == HOST_LIMITS_UNKNOWN);
+    opts.user = "nobody";
+    make();
+    assert_int_equal(user_of_limits, nobody->pw_uid);
+    opts.user = "no such user";
+    assert_int_equal(server_plan_make(&plan, &opts), -1);
+}
+
+static void certificates_that_cannot_be_read_end_the_plan(void **state)
+{
+    (void)state;
+    opts.tls_cert = "/nonexistent";
+    memset(&plan, 0, sizeof plan);
+    assert_int_equal(server_plan_make(&plan, &opts), -1);
+}
+
 static void sources_have_room_for_all_connections(void **state)
 {
     (void)state;
@@ -266,6 +326,9 @@ int main(void)
         cmocka_unit_test_setup(as_many_fit_as_there_is_memory_for, setup),
         cmocka_unit_test_setup(without_descriptors_nothing_is_planned, setup),
         cmocka_unit_test_setup(headers_have_5_s_or_the_idle_time_if_that_is_shorter, setup),
+        cmocka_unit_test_setup(options_reach_the_workers, setup),
+        cmocka_unit_test_setup(limits_are_those_of_the_user, setup),
+        cmocka_unit_test_setup(certificates_that_cannot_be_read_end_the_plan, setup),
         cmocka_unit_test_setup(sources_have_room_for_all_connections, setup),
     };
 
