@@ -2,6 +2,7 @@
  * test_client_control: what each request of the control port changes, and when it is refused.
  * Linked with
  * --wrap=control_http_start,
+ * --wrap=client_metrics,
  * --wrap=client_steer_rate,
  * --wrap=client_steer_pause,
  * --wrap=client_steer_connections,
@@ -9,6 +10,7 @@
  * --wrap=report_json. */
 #include "client/control.h"
 
+#include "client/metrics.h"
 #include "client/report.h"
 
 #include <setjmp.h>
@@ -50,6 +52,8 @@ int __wrap_client_steer_rate(struct client_steer *s, double to_qps, uint64_t *at
 int __wrap_client_steer_pause(struct client_steer *s, bool pauses, uint64_t *at_ns);
 int __wrap_client_steer_connections(struct client_steer *s, uint32_t n);
 uint64_t __wrap_client_steer_paused_ns(const struct client_steer *s, uint64_t now_ns);
+void __wrap_client_metrics(struct openmetrics *m, const struct client_config *of,
+                           const struct client_result *r);
 void __wrap_report_json(FILE *out, const struct report_about *a, const struct client_result *r);
 
 struct control_http *__wrap_control_http_start(struct event_base *base,
@@ -97,6 +101,13 @@ uint64_t __wrap_client_steer_paused_ns(const struct client_steer *s, uint64_t no
 void __wrap_report_json(FILE *out, const struct report_about *a, const struct client_result *r)
 {
     fprintf(out, "%g %d", a->rate_qps, r->state == run_state);
+}
+
+void __wrap_client_metrics(struct openmetrics *m, const struct client_config *of,
+                           const struct client_result *r)
+{
+    assert_ptr_equal(of, &config);
+    openmetrics_gauge(m, "live", "Live.", r->connections_live);
 }
 
 static void snapshot(void *run, struct client_result *now)
@@ -184,8 +195,10 @@ static void changes_say_from_when_on(void **state)
 static void connections_are_started_and_stopped(void **state)
 {
     (void)state;
-    assert_answer(CONTROL_START_CONNECTIONS, 10,
-                  "{\n  \"started\": 10,\n  \"wanted\": 20,\n  \"live\": 7\n}\n");
+    assert_answer(CONTROL_START_CONNECTIONS, 1,
+                  "{\n  \"started\": 1,\n  \"wanted\": 11,\n  \"live\": 7\n}\n");
+    assert_answer(CONTROL_START_CONNECTIONS, 9,
+                  "{\n  \"started\": 9,\n  \"wanted\": 20,\n  \"live\": 7\n}\n");
     assert_int_equal(n_connections, 20);
     assert_refused(CONTROL_START_CONNECTIONS, 1, CONTROL_NOT_NOW,
                    "at most 0 more can be started: see --max-connections");
@@ -257,6 +270,10 @@ static void figures_have_the_rate_requested_now(void **state)
     (void)state;
     requested_qps = 321;
     assert_answer(CONTROL_STATS, 0, "321 1");
+    assert_int_equal(ask(CONTROL_METRICS, 0), CONTROL_OK);
+    assert_non_null(strstr(text, "live 7\n"));
+    assert_string_equal(reply.content_type, OPENMETRICS_TEXT);
+    free(text);
     assert_true(about.rate_qps == 100);
 }
 
