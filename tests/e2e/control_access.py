@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The control API: access, status codes, abuse."""
 
-import select
 import socket
 import stat
 import threading
@@ -235,28 +234,6 @@ def test_silent_peers_do_not_exhaust_descriptors():
         r = client.wait()
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
-
-
-@needs_own_fd_tables
-def test_half_read_requests_are_answered_when_the_port_is_full():
-    port = free_port()
-    address = ("127.0.0.1", port)
-    with Server("--control", f"127.0.0.1:{port}", prefix=under_fd_limit(100)):
-        asking = [socket.create_connection(address, timeout=HANGS_S) for _ in range(100 // 8 - 1)]
-        for s in asking:
-            s.sendall(b"GET /stats HTTP/1.1\r\nHost: local")
-        silent = socket.create_connection(address, timeout=HANGS_S)  # the newest: closed if nothing older may be
-        with socket.create_connection(address, timeout=HANGS_S) as waiting:
-            waiting.sendall(b"GET /stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            ended, _, _ = select.select([*asking, silent], [], [], HANGS_S)
-            for s in asking:
-                s.sendall(b"host\r\n\r\n")
-            answers = [s.recv(12) for s in (*asking, waiting)]
-        for s in (*asking, silent):
-            s.close()
-    with stall_may_spoil():  # a request that is not complete after 5 s is given up
-        check_equal([s is silent for s in ended], [True], "closed to make room: the one without a byte")
-        check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], "answers")
 
 
 def test_strangers_at_an_open_address_get_nothing():

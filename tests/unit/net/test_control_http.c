@@ -373,6 +373,36 @@ static void silent_peers_make_room_after_their_grace(void **state)
     close_others(others, one_more);
 }
 
+static void half_of_a_request_is_waited_for_when_there_is_no_room(void **state)
+{
+    static const char first[] = "GET / HTTP/1.1\r\nHost: local", rest[] = "host\r\n\r\n";
+    enum { NEWEST = MOST_PEERS - 2 };
+    int others[MOST_PEERS - 1], one_more = connect_others(others);
+    char status[12];
+
+    (void)state;
+    send_request(first);
+    for (int i = 0; i < NEWEST; i++)
+        send_text(others[i], first);
+    run_for(900);
+    assert_true(is_open(others[NEWEST]));
+    assert_true(is_open(one_more)); /* no answer yet */
+    run_for(200);
+    assert_false(is_open(others[NEWEST]));
+    assert_false(is_open(one_more));
+    for (int i = 0; i < NEWEST; i++) {
+        assert_true(is_open(others[i]));
+        send_text(others[i], rest);
+    }
+    run_for(100);
+    for (int i = 0; i < NEWEST; i++) {
+        assert_int_equal(recv(others[i], status, sizeof status, MSG_DONTWAIT), sizeof status);
+        assert_memory_equal(status, "HTTP/1.1 200", sizeof status);
+    }
+    assert_true(is_open(peer));
+    close_others(others, one_more);
+}
+
 /* libevent would wait for 5 s after each byte. */
 static void slow_requests_make_room_after_5_s(void **state)
 {
@@ -430,6 +460,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_silent_peer_is_given_up_after_5_s, open_port, teardown),
         cmocka_unit_test_setup_teardown(silent_peers_make_room_after_their_grace, open_small_port,
                                         teardown),
+        cmocka_unit_test_setup_teardown(half_of_a_request_is_waited_for_when_there_is_no_room,
+                                        open_small_port, teardown),
         cmocka_unit_test_setup_teardown(slow_requests_make_room_after_5_s, open_small_port,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_peer_that_reads_its_response_makes_no_room, setup_small,
