@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { PERCENTILE_BYTES = UNITS_TEXT_BYTES + 1 };
@@ -101,6 +102,15 @@ static void print_listening(FILE *out, const struct progress *p, const struct ta
             percentile_text(p50, p, 1, 2), percentile_text(p99, p, 99, 100), tally_get(&now->lost));
 }
 
+/* The number due is computed anew from the whole schedule for each line: a smaller part of it is an
+ * error of rounding. */
+#define ROUNDING_PART 1e-12
+
+static bool was_any_due(const struct progress *p)
+{
+    return p->n_due - p->previous_due > p->n_due * ROUNDING_PART;
+}
+
 /* Queries of the warm-up and measured ones. */
 struct counts {
     uint64_t sent, answered, lost, in_flight;
@@ -123,7 +133,7 @@ static void print_running(FILE *out, const struct progress *p, const struct coun
 
     print_time(out, p);
     fprintf(out, ", %s", rate_text(rate, queries_per_s(p, (double)(n->sent - p->previous_sent))));
-    if (p->n_due > p->previous_due)
+    if (was_any_due(p))
         fprintf(out, " of %s", rate_text(rate, queries_per_s(p, p->n_due - p->previous_due)));
     fprintf(out, " sent/s, p50 %s, p99 %s, %" PRIu64 " lost, %" PRIu64 " in flight",
             percentile_text(p50, p, 1, 2), percentile_text(p99, p, 99, 100), n->lost, n->in_flight);

@@ -158,6 +158,24 @@ static void small_rate_is_not_rounded_to_nothing(void **state)
                 "flight, 0 answered/s");
 }
 
+/* Between the trials of a search nothing is due, but the number is computed again. */
+static void error_of_rounding_is_no_rate(void **state)
+{
+    struct progress p = {.previous_ns = 500 * MS,
+                         .begin_ns = 500 * MS,
+                         .end_ns = UINT64_MAX,
+                         .now_ns = 5500 * MS,
+                         .previous_due = 1001423,
+                         .n_due = 1001423 + 3e-10};
+    struct tally t = {0};
+
+    (void)state;
+    assert_true(p.n_due > p.previous_due);
+    assert_line(&p, &t,
+                "tcpclient: running 5.0 s, 0 live, 0 sent/s, p50 -, p99 -, 0 lost, 0 in flight, 0 "
+                "answered/s");
+}
+
 /* Most queries were not answered within the timeout. */
 static void percentile_among_the_unanswered_is_above_the_timeout(void **state)
 {
@@ -232,6 +250,7 @@ int main(void)
         cmocka_unit_test(more_answers_than_queries_leave_none_in_flight),
         cmocka_unit_test(line_says_what_was_asked),
         cmocka_unit_test(small_rate_is_not_rounded_to_nothing),
+        cmocka_unit_test(error_of_rounding_is_no_rate),
         cmocka_unit_test(percentile_among_the_unanswered_is_above_the_timeout),
         cmocka_unit_test(listener_counts_messages),
         cmocka_unit_test(line_in_place_is_cut_and_cleared),
