@@ -17,6 +17,10 @@ void client_run_prepare_opening(struct client_run_state *r);
  * opening connections if none gets an answer. */
 void client_run_look_at_opening(struct client_run_state *r, uint64_t now_ns);
 
+/* Call it every 20 ms under load: goes on with the searches, if there are any, and ends the run
+ * with the last one. */
+void client_run_look_at_search(struct client_run_state *r, uint64_t now_ns);
+
 /* Stops connecting and sending, and ends the run. */
 void client_run_stop(struct client_run_state *r);
 

@@ -51,6 +51,9 @@ bool client_sweep_look(struct client_sweep *s, uint64_t now_ns);
 /* Ends the current search, and begins no other. */
 void client_sweep_stop(struct client_sweep *s);
 
+/* Whether every query of the latest trial had its outcome in time. */
+bool client_sweep_is_drained(const struct client_sweep *s);
+
 /* Whether every search found an answer. */
 bool client_sweep_is_conclusive(const struct client_sweep *s);
 

@@ -102,14 +102,6 @@ static void look_at_memory(struct client_run_state *r)
         log_error("low memory, opening no more connections: %s", shortage);
 }
 
-/* The end of the search is the end of the run. */
-static void look_at_search(struct client_run_state *r, uint64_t now_ns)
-{
-    if (r->settings->sweep != NULL && r->end_ns == PACER_NEVER &&
-        !client_sweep_look(r->settings->sweep, now_ns))
-        r->end_ns = client_steer_end(&r->steer);
-}
-
 static void look_at_load(struct client_run_state *r, uint64_t now_ns)
 {
     uint64_t elapsed_ns;
@@ -138,7 +130,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     if (!r->started)
         client_run_look_at_opening(r, now_ns);
     else
-        look_at_search(r, now_ns);
+        client_run_look_at_search(r, now_ns);
     look_at_load(r, now_ns);
 }
 

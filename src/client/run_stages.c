@@ -165,6 +165,19 @@ void client_run_follow_stages(struct client_run_state *r)
     }
 }
 
+/* The end of the search is the end of the run.  All trials have been judged; if the last one
+ * was not drained, this host may be minutes behind its load, and what is left of it is not sent. */
+void client_run_look_at_search(struct client_run_state *r, uint64_t now_ns)
+{
+    struct client_sweep *sweep = r->settings->sweep;
+
+    if (sweep == NULL || r->end_ns != PACER_NEVER || client_sweep_look(sweep, now_ns))
+        return;
+    r->end_ns = client_steer_end(&r->steer);
+    if (!client_sweep_is_drained(sweep))
+        client_workers_post(&r->workers, CLIENT_STOP, 0);
+}
+
 /* --- whether to go on opening --- */
 
 void client_run_prepare_opening(struct client_run_state *r)

@@ -107,6 +107,13 @@ void client_sweep_stop(struct client_sweep *s)
     client_find_stop(current(s));
 }
 
+bool client_sweep_is_drained(const struct client_sweep *s)
+{
+    const struct client_find *f = current(s);
+
+    return f->search.n == 0 || f->trials[f->search.n - 1].drained;
+}
+
 bool client_sweep_is_conclusive(const struct client_sweep *s)
 {
     for (unsigned i = 0; i < s->n; i++) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * test_run_stages: which runs open no more connections if the server answers no more. */
+ * test_run_stages: which runs open no more connections if the server answers no more, and how a
+ * search ends the run. */
 #include "client/run_stages.h"
 
+#include "base/clock.h"
 #include "base/units.h"
+#include "client/sweep.h"
 #include "workers_steps.h"
 
 #define S UNITS_NS_PER_S
@@ -75,6 +78,41 @@ static void opening_goes_on_where_connections_arrive(void **state)
     assert_false(is_opening_ended());
 }
 
+/* After a trial of a search that is over.  Returns whether the workers stop at once. */
+static bool is_stopped_after(bool drained)
+{
+    static struct client_find find;
+    static struct client_sweep sweep = {.n = 1, .n_begun = 1, .points = {{.find = &find}}};
+    const struct client_run_settings searching = {.sweep = &sweep};
+
+    find =
+        (struct client_find){.settings = &sweep.settings, .config = &config, .workers = &r.workers};
+    find.search.n = 1;
+    find.trials[0].drained = drained;
+    client_sweep_stop(&sweep);
+    r.settings = &searching;
+    r.end_ns = PACER_NEVER;
+    client_steer_init(&r.steer, &config, &r.workers);
+    client_steer_begin(&r.steer, clock_now_ns(), PACER_NEVER);
+    client_run_look_at_search(&r, clock_now_ns());
+    assert_true(r.end_ns != PACER_NEVER);
+    assert_int_equal(r.end_ns, r.steer.targets.end_ns);
+    return take_posted(CLIENT_STOP);
+}
+
+/* A client that is too slow for a trial would send the rest of it for minutes. */
+static void search_behind_its_load_ends_in_time(void **state)
+{
+    (void)state;
+    assert_true(is_stopped_after(false));
+}
+
+static void search_ends_like_any_load(void **state)
+{
+    (void)state;
+    assert_false(is_stopped_after(true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +121,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(opening_goes_on_where_a_schedule_opens_connections, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(opening_goes_on_where_connections_arrive, setup, teardown),
+        cmocka_unit_test_setup_teardown(search_behind_its_load_ends_in_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(search_ends_like_any_load, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
