@@ -12,11 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Twice the most connections of a client. */
+#define SRCCURSOR_PLENTY (UINT64_C(1) << 25)
+
 struct srccursor {
     const struct srcplan *plan;
     uint64_t next, end;      /* own tuples */
     _Atomic uint64_t *spare; /* next spare tuple, shared by all workers */
-    uint64_t *returned;      /* ring, as large as the most tuples that were released at a time */
+    uint64_t *returned;      /* ring, as large as the most tuples that were kept at a time */
     uint32_t first_returned, n_returned, room;
 };
 
@@ -33,7 +36,9 @@ int srccursor_next(struct srccursor *c, struct srcplan_tuple *tuple, uint64_t *n
 /* Returns whether the next tuple was never used before. */
 bool srccursor_has_fresh(const struct srccursor *c);
 
-/* Releases a tuple.  If out of memory it is not reused. */
+/* Releases a tuple.  It is not reused if more than SRCCURSOR_PLENTY spare ones are left: to keep
+ * all those of a plan such as 10.0.0.0/8 would take 8 bytes for each connection ever closed.  Nor
+ * is it if out of memory. */
 void srccursor_give_back(struct srccursor *c, uint64_t number);
 
 #endif

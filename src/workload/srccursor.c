@@ -90,10 +90,20 @@ static int grow(struct srccursor *c)
     return 0;
 }
 
+/* Whether more spare tuples are left than can ever be in use, or in TIME_WAIT, at a time. */
+static bool has_plenty(const struct srccursor *c, uint64_t capacity)
+{
+    const uint64_t spare = atomic_load_explicit(c->spare, memory_order_relaxed);
+
+    return capacity > spare && capacity - spare > SRCCURSOR_PLENTY;
+}
+
 void srccursor_give_back(struct srccursor *c, uint64_t number)
 {
-    if (srcplan_capacity(c->plan) == UINT64_MAX)
-        return; /* the kernel chooses: unlimited */
+    const uint64_t capacity = srcplan_capacity(c->plan);
+
+    if (capacity == UINT64_MAX || has_plenty(c, capacity)) /* UINT64_MAX: the kernel chooses */
+        return;
     if (c->n_returned == c->room && grow(c) != 0)
         return;
     c->returned[(c->first_returned + c->n_returned++) % c->room] = number;

@@ -213,6 +213,35 @@ static void a_tuple_given_back_is_all_there_is_then(void **state)
     srcplan_free(&s.plan);
 }
 
+/* 16 million addresses: a client that replaces connections for days takes only fresh tuples. */
+static void a_plan_that_never_ends_keeps_no_used_tuples(void **state)
+{
+    struct srccursor c;
+    struct srcplan_tuple t;
+    struct srcplan p;
+    _Atomic uint64_t spare = 1;
+    uint64_t number;
+
+    (void)state;
+    fill_srcplan(&p, "10.0.0.0/8", "1-1000");
+    srccursor_init(&c, &p, 0, 1, &spare);
+    for (uint64_t i = 0; i < 1000; i++) {
+        assert_int_equal(srccursor_next(&c, &t, &number), 0);
+        assert_int_equal(number, i);
+        srccursor_give_back(&c, number);
+    }
+    assert_int_equal(c.n_returned, 0);
+    assert_int_equal(c.room, 0);
+    spare = srcplan_capacity(&p) - SRCCURSOR_PLENTY; /* fewer than may be in use at a time */
+    srccursor_give_back(&c, number);
+    assert_int_equal(c.n_returned, 1);
+    spare = srcplan_capacity(&p);
+    assert_int_equal(srccursor_next(&c, &t, &number), 0);
+    assert_int_equal(number, 999);
+    srccursor_free(&c);
+    srcplan_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +251,7 @@ int main(void)
         cmocka_unit_test(what_is_given_back_comes_again_in_that_order),
         cmocka_unit_test(a_ring_that_grows_keeps_the_order),
         cmocka_unit_test(a_tuple_given_back_is_all_there_is_then),
+        cmocka_unit_test(a_plan_that_never_ends_keeps_no_used_tuples),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
