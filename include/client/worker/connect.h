@@ -98,8 +98,8 @@ void client_connect_cancel_reopen(struct client_connect *cc, uint32_t slot);
  * returns: call it from the event loop, never from a callback of a connection or a query. */
 void client_connect_more(struct client_connect *cc);
 
-/* Opens a connection, which was due at due_ns (client_arrival_open()), in a free slot.  It may have
- * ended when this returns. */
+/* Opens a connection, which was due at due_ns (client_setup_times_opened()), in a free slot.  It
+ * may have ended when this returns. */
 void client_connect_open(struct client_connect *cc, struct client_conn *c, uint64_t due_ns);
 
 /* Tries again to open a connection that waits because many source tuples were refused. */

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct client_arrival;
+struct client_setup_times;
 
 struct client_figures {
     tally_count n_live;      /* gauge: usable connections */
@@ -49,7 +49,8 @@ struct client_figures {
     struct timeout_counts timeouts; /* of edns-tcp-keepalive, if it is requested */
     /* One per element of client_transport.conns; NULL: not requested. */
     struct client_record *records;
-    struct client_arrival *arrivals; /* likewise (client/worker/arrival.h); NULL: not kept */
+    struct client_setup_times
+        *setup_times; /* likewise (client/worker/setup_times.h); NULL: not kept */
     uint64_t first_connect_ns, last_established_ns;
     uint64_t last_sent_ns;      /* of a measured query; 0: none sent */
     uint64_t last_unblocked_ns; /* of those that did not wait for an id; 0: none */

@@ -13,7 +13,7 @@ enum client_metric {
     CLIENT_NET,      /* arrived in the kernel - sent (--kernel-ts) */
     /* This host's part of the response time: sent - intended, received - arrived. */
     CLIENT_OWN,
-    /* of every connection that arrives on schedule (client/worker/arrival.h) */
+    /* of every connection that arrives on schedule (client/worker/setup_times.h) */
     CLIENT_OPEN_LAG,      /* socket call - due */
     CLIENT_DUE_CONNECTED, /* established - due */
     CLIENT_DUE_SECURED,   /* end of the TLS handshake - due */

@@ -2,8 +2,8 @@
  * client_answer: see client/worker/answer.h. */
 #include "client/worker/answer.h"
 
-#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
+#include "client/worker/setup_times.h"
 #include "measure/rows.h"
 
 /* When the answer to a query arrived, as far as is known. */
@@ -20,7 +20,7 @@ static uint64_t own_delay_ns(const struct client_transport *t, const struct infl
                              uint64_t received_ns)
 {
     const uint64_t lag_ns =
-        t->config->conn_per_query ? client_arrival_lag_ns(&t->conns[q->connection])
+        t->config->conn_per_query ? client_setup_times_open_lag_ns(&t->conns[q->connection])
         : q->tag & (CLIENT_QUERY_BLOCKED | CLIENT_QUERY_WAITED) ? (uint64_t)q->late_us * 1000
                                                                 : q->sent_ns - q->intended_ns;
 

@@ -2,8 +2,8 @@
  * client_arrive: see client/worker/arrive.h. */
 #include "client/worker/arrive.h"
 
-#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
+#include "client/worker/setup_times.h"
 #include "host/memory_watch.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int client_arrive_init(struct client_arrive *a)
         return -1;
     for (uint32_t slot = t->n_conns; slot-- > 0;)
         a->free[a->n_free++] = slot;
-    return client_arrival_init(t->figures, t->n_conns);
+    return client_setup_times_init(t->figures, t->n_conns);
 }
 
 void client_arrive_free(struct client_arrive *a)
@@ -33,7 +33,7 @@ static void refuse(struct client_arrive *a, struct client_conn *c, uint64_t due_
     client_conn_begin(c, a->transport);
     client_slots_begin(a->slots, client_conn_slot(c));
     a->slots->all[client_conn_slot(c)].tuple = CLIENT_TUPLE_NONE;
-    client_arrival_open(c, due_ns);
+    client_setup_times_opened(c, due_ns);
     client_conn_fail(c, (struct outcome){PHASE_SOCKET, REASON_MEMORY}, 0);
 }
 
@@ -45,7 +45,7 @@ struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
 
     if (a->n_free == 0) {
         if (due_ns > 0)
-            client_arrival_missed(t);
+            client_setup_times_missed(t);
         return NULL;
     }
     slot = a->free[--a->n_free];

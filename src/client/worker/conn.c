@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "client/worker/arrival.h"
 #include "client/worker/io.h"
+#include "client/worker/setup_times.h"
 #include "client/worker/tls.h"
 #include "client/worker/udp.h"
 #include "net/sock.h"
@@ -79,7 +79,7 @@ void client_conn_mark_proven(struct client_conn *c)
 {
     if (!c->proven) {
         c->proven = true;
-        client_arrival_answered(c);
+        client_setup_times_answered(c);
         tally_add(&c->transport->figures->tally.connections.proven, 1);
         client_conn_count_in_class(c, CLASS_TALLY_OF(proven));
         if (c->transport->greeting_timeout != NULL)
@@ -301,7 +301,7 @@ static void count_end(struct client_conn *c, struct outcome outcome)
     client_conn_count_in_class(c, CLASS_TALLY_OF(ended));
     if (outcome.reason == REASON_REFUSED || outcome.reason == REASON_SELF)
         client_conn_count_in_class(c, CLASS_TALLY_OF(refused));
-    client_arrival_ended(c);
+    client_setup_times_ended(c);
     if (record != NULL) {
         record->ended_phase = (uint8_t)outcome.phase;
         record->ended_reason = (uint8_t)outcome.reason;

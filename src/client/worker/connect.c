@@ -3,9 +3,9 @@
 #include "client/worker/connect.h"
 
 #include "base/clock.h"
-#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 #include "client/worker/events.h"
+#include "client/worker/setup_times.h"
 #include "client/worker/wait.h"
 #include "host/memory_watch.h"
 #include "net/worker.h"
@@ -166,7 +166,7 @@ void client_connect_open(struct client_connect *cc, struct client_conn *c, uint6
     struct client_slots *slots = cc->slots;
 
     client_conn_begin(c, t);
-    client_arrival_open(c, due_ns);
+    client_setup_times_opened(c, due_ns);
     c->replaces = client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c));
     if (c->replaces)
         tally_add(&t->figures->tally.connections.reopened, 1);
@@ -306,7 +306,7 @@ int client_connect_init(struct client_connect *cc)
     t->figures->connect_window = window > 0 ? window : 1;
     cc->unlimited = client_config_opens_all(t->config);
     if (arrives(cc) &&
-        (client_arrival_init(t->figures, t->n_conns) != 0 ||
+        (client_setup_times_init(t->figures, t->n_conns) != 0 ||
          alarm_init(&cc->alarm, t->base, WORKER_PRIORITY_TIMER, on_arrival, cc) != 0))
         return -1;
     evtimer_assign(&cc->due_event, t->base, on_due, cc);

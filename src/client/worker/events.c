@@ -3,10 +3,10 @@
 #include "client/worker/events.h"
 
 #include "base/clock.h"
-#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
 #include "client/worker/handshake.h"
 #include "client/worker/io.h"
+#include "client/worker/setup_times.h"
 #include "client/worker/tls.h"
 #include "client/worker/udp.h"
 #include "net/sock.h"
@@ -113,7 +113,7 @@ static uint64_t record_connect(struct client_conn *c, int fd, uint32_t syn_retra
 
     if (has_handshake)
         hist_record(&f->connect_times, connect_ns);
-    client_arrival_connected(c, now_ns);
+    client_setup_times_connected(c, now_ns);
     client_conn_opening_took(c, connect_ns);
     tally_add(&f->tally.connections.connected, 1);
     tally_add(&f->tally.connections.replaced, c->replaces);

@@ -41,7 +41,7 @@ void client_figures_free(struct client_figures *f)
     losses_free(&f->losses);
     timeout_counts_free(&f->timeouts);
     free(f->records);
-    free(f->arrivals);
+    free(f->setup_times);
 }
 
 /* Only swaps pointers. */

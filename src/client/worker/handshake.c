@@ -3,8 +3,8 @@
 #include "client/worker/handshake.h"
 
 #include "base/clock.h"
-#include "client/worker/arrival.h"
 #include "client/worker/conn.h"
+#include "client/worker/setup_times.h"
 #include "client/worker/tls.h"
 #include "net/worker.h"
 
@@ -69,7 +69,7 @@ static void record(struct client_conn *c)
     const uint64_t now_ns = clock_now_ns(), handshake_ns = now_ns - c->connect_start_ns;
 
     client_tls_record_handshake(c, handshake_ns);
-    client_arrival_secured(c, now_ns);
+    client_setup_times_secured(c, now_ns);
     client_conn_opening_took(c, handshake_ns);
 }
 

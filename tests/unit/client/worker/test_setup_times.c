@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * test_arrival: how late connections that arrive on schedule get where they have to, and when they
- * are due. */
-#include "client/worker/arrival.h"
+ * test_setup_times: the times of connections that are opened on a schedule, and when they are due.
+ */
+#include "client/worker/setup_times.h"
 
 #include "client/worker/connect.h"
 #include "worker_steps.h"
@@ -15,7 +15,7 @@ static void start(void)
 {
     start_worker(0, 1, 2);
     config.prove = true;
-    assert_int_equal(client_arrival_init(&figures, 2), 0);
+    assert_int_equal(client_setup_times_init(&figures, 2), 0);
     for (int i = 0; i < 2; i++)
         conns[i].connect_start_ns = START + 3 * MS;
 }
@@ -36,11 +36,11 @@ static void each_step_is_timed_from_when_it_was_due(void **state)
 {
     (void)state;
     start();
-    client_arrival_open(&conns[0], START);
-    client_arrival_connected(&conns[0], START + 5 * MS);
-    assert_int_equal(client_arrival_lag_ns(&conns[0]), 3 * MS);
-    client_arrival_answered(&conns[0]);
-    client_arrival_ended(&conns[0]);
+    client_setup_times_opened(&conns[0], START);
+    client_setup_times_connected(&conns[0], START + 5 * MS);
+    assert_int_equal(client_setup_times_open_lag_ns(&conns[0]), 3 * MS);
+    client_setup_times_answered(&conns[0]);
+    client_setup_times_ended(&conns[0]);
     assert_times(CLIENT_OPEN_LAG, 1, 3 * MS, 0);
     assert_times(CLIENT_DUE_CONNECTED, 1, 5 * MS, 0);
     assert_int_equal(times(CLIENT_DUE_ANSWERED)->count, 1);
@@ -53,15 +53,15 @@ static void what_a_connection_does_not_reach_is_later_than_all(void **state)
 {
     (void)state;
     start();
-    client_arrival_open(&conns[0], START);
-    client_arrival_ended(&conns[0]);
-    client_arrival_ended(&conns[0]); /* counted once */
-    client_arrival_open(&conns[1], START);
-    client_arrival_connected(&conns[1], START + 4 * MS);
-    client_arrival_ended(&conns[1]);
+    client_setup_times_opened(&conns[0], START);
+    client_setup_times_ended(&conns[0]);
+    client_setup_times_ended(&conns[0]); /* counted once */
+    client_setup_times_opened(&conns[1], START);
+    client_setup_times_connected(&conns[1], START + 4 * MS);
+    client_setup_times_ended(&conns[1]);
     assert_times(CLIENT_DUE_CONNECTED, 1, 4 * MS, 1);
     assert_times(CLIENT_DUE_ANSWERED, 0, 0, 2);
-    client_arrival_missed(&transport);
+    client_setup_times_missed(&transport);
     assert_times(CLIENT_OPEN_LAG, 2, 3 * MS, 1);
     assert_times(CLIENT_DUE_CONNECTED, 1, 4 * MS, 2);
 }
@@ -70,10 +70,10 @@ static void one_that_is_not_measured_leaves_no_trace(void **state)
 {
     (void)state;
     start();
-    client_arrival_open(&conns[0], 0);
-    client_arrival_connected(&conns[0], START);
-    client_arrival_answered(&conns[0]);
-    client_arrival_ended(&conns[0]);
+    client_setup_times_opened(&conns[0], 0);
+    client_setup_times_connected(&conns[0], START);
+    client_setup_times_answered(&conns[0]);
+    client_setup_times_ended(&conns[0]);
     for (int m = CLIENT_OPEN_LAG; m < CLIENT_N_QUERY_METRICS; m++)
         assert_times((enum client_metric)m, 0, 0, 0);
 }
