@@ -27,7 +27,7 @@ static uint64_t n_in_flight(const struct client_find *f)
 /* Queries, or connections opened for them: those wait for the server before they are sent. */
 static uint64_t n_under_way(const struct client_find *f)
 {
-    return f->config->conn_per_query ? CLIENT_WORKERS_GAUGE(f->workers, n_arriving)
+    return f->config->conn_per_query ? CLIENT_WORKERS_GAUGE(f->workers, n_opened_for_query)
                                      : CLIENT_WORKERS_GAUGE(f->workers, in_flight);
 }
 

@@ -4,8 +4,8 @@
 #ifndef TCPSCALER_CLIENT_WORKER_DISPATCH_H
 #define TCPSCALER_CLIENT_WORKER_DISPATCH_H
 
-#include "client/worker/arrive.h"
 #include "client/worker/batch.h"
+#include "client/worker/conn_per_query.h"
 #include "client/worker/demand.h"
 #include "client/worker/due.h"
 #include "client/worker/pool.h"
@@ -31,7 +31,7 @@ struct client_dispatch {
     struct client_usable *usable;
     const struct client_pool *pool;
     struct client_turnover *turnover;
-    struct client_arrive *arrive; /* with config->conn_per_query */
+    struct client_conn_per_query *conn_per_query; /* with config->conn_per_query */
     struct client_demand *demand;
     struct client_select select;
     struct client_batch batch;

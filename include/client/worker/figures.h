@@ -26,9 +26,9 @@ struct client_figures {
     tally_count n_half_open; /* gauge: established, but the proof timed out */
     /* gauge: connections on which at least CLIENT_CONN_DEAF queries in a row timed out. */
     tally_count n_deaf;
-    tally_count in_flight;  /* gauge: measured queries in flight */
-    tally_count n_arriving; /* gauge: connections opened for a query and not ended */
-    tally_count n_wanted;   /* gauge: connections wanted, at most the number of slots */
+    tally_count in_flight;          /* gauge: measured queries in flight */
+    tally_count n_opened_for_query; /* gauge: connections opened for a query and not ended */
+    tally_count n_wanted;           /* gauge: connections wanted, at most the number of slots */
     /* Connections requested in total: slots, or with targets every request. */
     tally_count n_requested;
     tally_count n_settled;     /* slots whose first connection has left the connect window */

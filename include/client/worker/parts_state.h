@@ -6,7 +6,7 @@
 #define TCPSCALER_CLIENT_WORKER_PARTS_STATE_H
 
 #include "client/worker/answer.h"
-#include "client/worker/arrive.h"
+#include "client/worker/conn_per_query.h"
 #include "client/worker/connect.h"
 #include "client/worker/demand.h"
 #include "client/worker/dispatch.h"
@@ -42,7 +42,7 @@ struct client_parts {
     struct client_idle idle;
     struct client_demand demand;
     struct client_subscribe subscribe;
-    struct client_arrive arrive;
+    struct client_conn_per_query conn_per_query;
     struct client_dispatch dispatch;
     struct client_load load;
 };

@@ -161,7 +161,7 @@ static uint32_t select_in_class(struct client_dispatch *d, uint32_t slot, bool *
 static uint32_t open_slot(struct client_dispatch *d, uint64_t intended_ns, uint8_t class)
 {
     const struct client_conn *c =
-        client_arrive_open(d->arrive, class == TALLY_MEASURED ? intended_ns : 0);
+        client_conn_per_query_open(d->conn_per_query, class == TALLY_MEASURED ? intended_ns : 0);
 
     return c != NULL && c->state != CLIENT_CONN_ENDED ? client_conn_slot(c) : CLIENT_SELECT_NONE;
 }

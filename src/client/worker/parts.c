@@ -65,7 +65,8 @@ static void connect_parts(struct client_parts *p)
                                        .answers = &p->answers,
                                        .idle = &p->idle};
     p->subscribe = (struct client_subscribe){.transport = t, .span = &p->span, .stages = stages};
-    p->arrive = (struct client_arrive){.transport = t, .slots = &p->slots, .connect = &p->connect};
+    p->conn_per_query =
+        (struct client_conn_per_query){.transport = t, .slots = &p->slots, .connect = &p->connect};
     p->dispatch = (struct client_dispatch){.transport = t,
                                            .span = &p->span,
                                            .due = &p->due,
@@ -76,7 +77,7 @@ static void connect_parts(struct client_parts *p)
                                            .pool = &p->pool,
                                            .turnover = &p->turnover,
                                            .demand = &p->demand,
-                                           .arrive = &p->arrive};
+                                           .conn_per_query = &p->conn_per_query};
     p->load = (struct client_load){.transport = t,
                                    .targets = p->place.targets,
                                    .span = &p->span,
@@ -131,7 +132,8 @@ int client_parts_init(struct client_parts *p)
     return init_slots(p) != 0 || client_due_init(&p->due) != 0 ||
                    client_dispatch_init(&p->dispatch) != 0 || client_query_init(&p->queries) != 0 ||
                    client_send_init(&p->send) != 0 || client_load_init(&p->load) != 0 ||
-                   client_connect_init(&p->connect) != 0 || client_arrive_init(&p->arrive) != 0 ||
+                   client_connect_init(&p->connect) != 0 ||
+                   client_conn_per_query_init(&p->conn_per_query) != 0 ||
                    client_sizes_init(&p->sizes) != 0
                ? -1
                : 0;
@@ -145,7 +147,7 @@ void client_parts_release(struct client_parts *p)
     client_due_free(&p->due);
     client_dispatch_free(&p->dispatch);
     client_connect_free(&p->connect);
-    client_arrive_free(&p->arrive);
+    client_conn_per_query_free(&p->conn_per_query);
     client_sizes_free(&p->sizes);
     client_slots_free(&p->slots);
     client_usable_free(&p->usable);

@@ -121,7 +121,7 @@ void client_parts_follow_ends(struct client_parts *p)
         client_turnover_ended(&p->turnover, c, outcome);
         if (p->transport.config->on_demand)
             client_demand_slot_freed(&p->demand, c);
-        client_arrive_ended(&p->arrive, c);
+        client_conn_per_query_ended(&p->conn_per_query, c);
     }
 }
 

@@ -116,7 +116,7 @@ static void samples_are_queries_in_flight(void **state)
     tally_add(&measured->cancelled, 10);
     tally_add(&all[0].figures.in_flight, 3);
     tally_add(&all[1].figures.in_flight, 4);
-    tally_add(&all[0].figures.n_arriving, 50);
+    tally_add(&all[0].figures.n_opened_for_query, 50);
     client_find_growth_sample(&f, 101 * S);
     tally_add(&measured->answered, 370);
     client_find_growth_sample(&f, 103 * S);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_arrive: see client/worker/arrive.h. */
-#include "client/worker/arrive.h"
+ * client_conn_per_query: see client/worker/conn_per_query.h. */
+#include "client/worker/conn_per_query.h"
 
 #include "client/worker/conn.h"
 #include "client/worker/setup_times.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-int client_arrive_init(struct client_arrive *a)
+int client_conn_per_query_init(struct client_conn_per_query *a)
 {
     const struct client_transport *t = a->transport;
 
@@ -22,13 +22,13 @@ int client_arrive_init(struct client_arrive *a)
     return client_setup_times_init(t->figures, t->n_conns);
 }
 
-void client_arrive_free(struct client_arrive *a)
+void client_conn_per_query_free(struct client_conn_per_query *a)
 {
     free(a->free);
 }
 
 /* This host has no memory for another connection. */
-static void refuse(struct client_arrive *a, struct client_conn *c, uint64_t due_ns)
+static void refuse(struct client_conn_per_query *a, struct client_conn *c, uint64_t due_ns)
 {
     client_conn_begin(c, a->transport);
     client_slots_begin(a->slots, client_conn_slot(c));
@@ -37,7 +37,7 @@ static void refuse(struct client_arrive *a, struct client_conn *c, uint64_t due_
     client_conn_fail(c, (struct outcome){PHASE_SOCKET, REASON_MEMORY}, 0);
 }
 
-struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
+struct client_conn *client_conn_per_query_open(struct client_conn_per_query *a, uint64_t due_ns)
 {
     struct client_transport *t = a->transport;
     struct client_conn *c;
@@ -53,7 +53,7 @@ struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
     client_slots_forget(a->slots, slot);
     c->settled = true; /* the run does not begin with this one */
     tally_add(&t->figures->n_requested, 1);
-    tally_add(&t->figures->n_arriving, 1);
+    tally_add(&t->figures->n_opened_for_query, 1);
     if (memory_watch_take(t->config->memory))
         client_connect_open(a->connect, c, due_ns);
     else
@@ -61,10 +61,10 @@ struct client_conn *client_arrive_open(struct client_arrive *a, uint64_t due_ns)
     return c;
 }
 
-void client_arrive_ended(struct client_arrive *a, const struct client_conn *c)
+void client_conn_per_query_ended(struct client_conn_per_query *a, const struct client_conn *c)
 {
     if (a->free == NULL)
         return;
-    tally_sub(&a->transport->figures->n_arriving, 1);
+    tally_sub(&a->transport->figures->n_opened_for_query, 1);
     a->free[a->n_free++] = client_conn_slot(c);
 }
