@@ -12,7 +12,7 @@
 #include "host/kernel_features.h"
 #include "host/preflight_report.h"
 #include "host/privileges.h"
-#include "server/watch.h"
+#include "server/supervise.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -175,7 +175,7 @@ static int start_workers(struct server *s)
     if (server_workers_start(&s->workers, &s->plan.config, &s->listeners, s->plan.n_workers,
                              s->plan.most_workers) != 0)
         return -1;
-    return server_watch_workers(s);
+    return server_supervise_workers(s);
 }
 
 static int start_control(struct server *s)
@@ -186,7 +186,7 @@ static int start_control(struct server *s)
         .base = s->base,
         .workers = &s->workers,
         .result = &s->result,
-        .collect = server_watch_collect,
+        .collect = server_supervise_collect,
         .context = s,
     };
     if (server_control_start(&s->control, &s->control_socket, &s->control_token) != 0)
@@ -283,7 +283,7 @@ static int serve(struct server *s)
     watch_memory(s);
     if (s->connections.stream != NULL)
         s->plan.config.listing = &s->listing;
-    if (server_watch_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0 ||
+    if (server_supervise_begin(s) != 0 || start_workers(s) != 0 || start_control(s) != 0 ||
         begin_outputs(s) != 0) {
         server_control_end(&s->control);
         server_workers_stop(&s->workers);
@@ -292,12 +292,12 @@ static int serve(struct server *s)
     announce(s);
     notify(NOTIFY_READY);
     event_base_dispatch(s->base);
-    server_watch_end(s);
+    server_supervise_end(s);
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
     server_workers_stop(&s->workers);
     messages_set_patience(MESSAGES_UNTIL_SHUTDOWN);
-    server_watch_collect(s);
+    server_supervise_collect(s);
     s->result.state = SERVER_ENDED;
     return report(s);
 }

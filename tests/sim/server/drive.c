@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * drive: a run of tcpserver's workers in the simulated world: what the main thread of tcpserver
- * does with them (server/session.c, server/watch.c), and the laws that hold at the end. */
+ * does with them (server/session.c, server/supervise.c), and the laws that hold at the end. */
 #include "drive.h"
 
 #include "base/log.h"
@@ -31,7 +31,7 @@
 #define MS 1000000ull
 #define S  1000000000ull
 
-/* How often the main thread looks (server/watch.c). */
+/* How often the main thread looks (server/supervise.c). */
 #define LOOK_NS (50 * MS)
 
 /* As long as nobody may wait for the server, and how long after that the faults end. */

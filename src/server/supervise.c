@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_watch: see server/watch.h. */
-#include "server/watch.h"
+ * server_supervise: see server/supervise.h. */
+#include "server/supervise.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,7 +19,7 @@ enum { SHORTAGE_TEXT_BYTES = 256 };
 
 #define LOOK_NS (50 * UNITS_NS_PER_MS)
 
-void server_watch_collect(void *context)
+void server_supervise_collect(void *context)
 {
     struct server *s = context;
     struct server_result *r = &s->result;
@@ -103,7 +103,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    server_watch_collect(s);
+    server_supervise_collect(s);
     server_report_line(log_stream(), &s->result, &s->previous, now_ns - s->previous_ns);
     memcpy(&s->previous, &s->result.total, sizeof s->previous);
     s->previous_ns = now_ns;
@@ -143,7 +143,7 @@ static void on_worker_wanted(evutil_socket_t fd, short what, void *arg)
                   s->workers.n - 1);
 }
 
-int server_watch_workers(struct server *s)
+int server_supervise_workers(struct server *s)
 {
     const struct server_overflow *o = &s->plan.config.overflow;
 
@@ -184,13 +184,13 @@ static void on_snapshot(evutil_socket_t number, short what, void *arg)
 
     (void)number;
     (void)what;
-    server_watch_collect(s);
+    server_supervise_collect(s);
     server_report_text(log_stream(), &s->result);
     if (s->json.stream != NULL)
         put_json(s);
 }
 
-int server_watch_begin(struct server *s)
+int server_supervise_begin(struct server *s)
 {
     static const struct {
         int number;
@@ -221,7 +221,7 @@ int server_watch_begin(struct server *s)
                      thread_start_hint(errno));
 }
 
-void server_watch_end(struct server *s)
+void server_supervise_end(struct server *s)
 {
     shutdown_hold();
     for (int i = 0; i < SERVER_N_SIGNALS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * test_watch: memory pressure of TCP that is over when the server is asked for it; results that
+ * test_supervise: memory pressure of TCP that is over when the server is asked for it; results that
  * cannot be written; a server that cannot start.  Linked with --wrap=event_add. */
-#include "server/watch.h"
+#include "server/supervise.h"
 
 #include "base/log.h"
 #include "print_steps.h"
@@ -56,12 +56,12 @@ static void pressure_is_noted_while_it_lasts(void **state)
     (void)state;
     host_counters_read(&r->before);
     r->before.tcp_memory_is_short = 0;
-    assert_int_equal(server_watch_begin(&server), 0);
+    assert_int_equal(server_supervise_begin(&server), 0);
     n_bytes = strlen(protocols);
     event_base_loop(server.base, EVLOOP_ONCE);
     n_bytes = 0;
     assert_int_equal(r->before.tcp_memory_is_short, 1);
-    server_watch_end(&server);
+    server_supervise_end(&server);
     event_base_free(server.base);
 }
 
@@ -80,14 +80,14 @@ static void loss_of_a_result_is_said_while_the_server_runs(void **state)
     server.result.options = server_opts_table();
     server.result.settings = &server.opts;
     assert_int_equal(output_open_document(&server.json, "json", "/dev/full"), 0);
-    assert_int_equal(server_watch_begin(&server), 0);
+    assert_int_equal(server_supervise_begin(&server), 0);
     raise(SIGUSR1);
     for (int i = 0; i < MOST_TURNS && (said == NULL || strstr(said, loss) == NULL); i++) {
         event_base_loop(server.base, EVLOOP_ONCE);
         fflush(stream);
     }
     assert_non_null(strstr(said, loss));
-    server_watch_end(&server);
+    server_supervise_end(&server);
     event_base_free(server.base);
     output_abandon(&server.json);
     log_set_stream(NULL);
@@ -102,14 +102,14 @@ static void a_server_that_cannot_start_names_the_limit(void **state)
     (void)state;
     log_set_stream(print_open());
     is_at_limit = true;
-    assert_int_equal(server_watch_begin(&server), -1);
+    assert_int_equal(server_supervise_begin(&server), -1);
     is_at_limit = false;
     log_set_stream(NULL);
     said = print_close();
     assert_has(said, "cannot watch signals and timers: No space left on device (see "
                      "fs.epoll.max_user_watches)\n");
     free(said);
-    server_watch_end(&server);
+    server_supervise_end(&server);
     event_base_free(server.base);
 }
 
