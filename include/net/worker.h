@@ -23,7 +23,7 @@ enum { WORKER_PRIORITY_TIMER, WORKER_PRIORITY_SOCKET, WORKER_PRIORITY_IDLE, WORK
 #define WORKER_KINDS 8u
 
 struct worker;
-struct worker_place;
+struct worker_params;
 
 /* Callbacks, all called in the worker's thread. */
 struct worker_ops {
@@ -43,7 +43,7 @@ struct worker {
     int cpu;           /* -1: any */
     bool own_fd_table; /* false if not requested or refused by the kernel */
     bool finished;
-    const struct worker_place *place; /* only valid until the worker has started */
+    const struct worker_params *params; /* only valid until the worker has started */
     struct event_base *base;
     struct event mailbox_event;
     int mailbox_fd; /* eventfd */
@@ -56,7 +56,7 @@ struct worker {
     uint64_t values[WORKER_KINDS]; /* ... and their values */
 };
 
-struct worker_place {
+struct worker_params {
     uint32_t index;
     int cpu; /* CPU to pin the thread to; -1: any */
     bool own_fd_table;
@@ -67,7 +67,8 @@ struct worker_place {
 
 /* Starts the thread and waits for its setup.  Returns 0; or -1 with errno if the thread, its CPU,
  * its base or its setup failed, with everything undone.  *w must not be moved. */
-int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place);
+int worker_start(struct worker *w, const struct worker_ops *ops,
+                 const struct worker_params *params);
 
 /* Makes the worker call on_message.  Called by the thread that started the worker, or by the worker
  * itself: other workers do not have the mailbox in their fd tables.  Never fails and never blocks:

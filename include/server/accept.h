@@ -39,7 +39,7 @@ struct server_accept {
     uint32_t n_wakeups; /* in this turn */
 };
 
-struct server_accept_place {
+struct server_accept_params {
     uint32_t worker_index;
     int listener_fd; /* ownership passes; -1: accepts only for others */
     bool suspended;  /* until the first server_accept_suspend() */
@@ -47,7 +47,7 @@ struct server_accept_place {
 
 /* *a must be zeroed.  Sets conns->ended.  Returns 0, or -1 with errno. */
 int server_accept_start(struct server_accept *a, struct server_conns *conns,
-                        const struct server_accept_place *place);
+                        const struct server_accept_params *params);
 
 /* Stops accepting until resumed by request.  The kernel still completes as many handshakes as its
  * queue holds. */

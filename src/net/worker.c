@@ -109,7 +109,7 @@ static void announce(struct worker *w, int failed)
 static void split_fd_table(struct worker *w)
 {
     if (thread_own_fd_table() == 0)
-        fd_table_keep_only(w->mailbox_fd, w->place->keep_fds, w->place->n_keep_fds);
+        fd_table_keep_only(w->mailbox_fd, w->params->keep_fds, w->params->n_keep_fds);
     else
         w->own_fd_table = false;
 }
@@ -154,15 +154,15 @@ static void *run(void *arg)
     return NULL;
 }
 
-int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_place *place)
+int worker_start(struct worker *w, const struct worker_ops *ops, const struct worker_params *params)
 {
     int error;
 
     w->ops = ops;
-    w->index = place->index;
-    w->cpu = place->cpu;
-    w->own_fd_table = place->own_fd_table;
-    w->place = place;
+    w->index = params->index;
+    w->cpu = params->cpu;
+    w->own_fd_table = params->own_fd_table;
+    w->params = params;
     w->base = NULL;
     w->finished = false;
     w->posted = 0;

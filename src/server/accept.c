@@ -311,15 +311,15 @@ static void resume(void *context)
 }
 
 int server_accept_start(struct server_accept *a, struct server_conns *conns,
-                        const struct server_accept_place *place)
+                        const struct server_accept_params *params)
 {
     *a = (struct server_accept){
         .conns = conns,
         .config = conns->config,
-        .worker_index = place->worker_index,
-        .listener_fd = place->listener_fd,
+        .worker_index = params->worker_index,
+        .listener_fd = params->listener_fd,
         .spare = conns->config->own_fd_tables ? &a->own_spare : &conns->config->spare,
-        .suspended = place->suspended,
+        .suspended = params->suspended,
     };
     if (a->spare == &a->own_spare)
         server_spare_open(&a->own_spare, 0);

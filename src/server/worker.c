@@ -52,7 +52,7 @@ static int setup(struct worker *w)
     }
     if (init_timeouts(conns) != 0 || server_push_init(conns, w->index) != 0)
         return -1;
-    return server_accept_start(&sw->accept, conns, &sw->place->accept);
+    return server_accept_start(&sw->accept, conns, &sw->params->accept);
 }
 
 static void on_message(struct worker *w, int kind, uint64_t value)
@@ -93,7 +93,7 @@ static bool never_sleep(struct worker *w)
 }
 
 int server_worker_start(struct server_worker *sw, struct server_config *config,
-                        const struct server_worker_place *place)
+                        const struct server_worker_params *params)
 {
     static const struct worker_ops sleeping = {
         .name = "server", .setup = setup, .on_message = on_message, .teardown = teardown};
@@ -102,14 +102,14 @@ int server_worker_start(struct server_worker *sw, struct server_config *config,
                                               .on_message = on_message,
                                               .before_turn = never_sleep,
                                               .teardown = teardown};
-    const struct worker_place thread = {.index = place->accept.worker_index,
-                                        .cpu =
-                                            cpulist_of(&config->cpus, place->accept.worker_index),
-                                        .own_fd_table = config->own_fd_tables,
-                                        .keep_fds = place->keep_fds,
-                                        .n_keep_fds = place->n_keep_fds};
+    const struct worker_params thread = {.index = params->accept.worker_index,
+                                         .cpu =
+                                             cpulist_of(&config->cpus, params->accept.worker_index),
+                                         .own_fd_table = config->own_fd_tables,
+                                         .keep_fds = params->keep_fds,
+                                         .n_keep_fds = params->n_keep_fds};
 
     sw->conns.config = config;
-    sw->place = place;
+    sw->params = params;
     return worker_start(&sw->worker, config->busy_poll ? &polling : &sleeping, &thread);
 }

@@ -49,7 +49,7 @@ static int make_room(struct server_workers *w)
 static int add(struct server_workers *w, bool suspended)
 {
     struct server_worker *sw = calloc(1, sizeof *sw);
-    const struct server_worker_place place = {
+    const struct server_worker_params params = {
         .accept = {.worker_index = w->n,
                    .listener_fd = w->n < w->listeners->n ? w->listeners->fds[w->n] : -1,
                    .suspended = suspended},
@@ -60,7 +60,7 @@ static int add(struct server_workers *w, bool suspended)
 
     if (sw == NULL)
         return -1;
-    if (make_room(w) != 0 || server_worker_start(sw, w->config, &place) != 0) {
+    if (make_room(w) != 0 || server_worker_start(sw, w->config, &params) != 0) {
         error = errno;
         free(sw);
         errno = error;

@@ -4,7 +4,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_PARTS_H
 #define TCPSCALER_CLIENT_WORKER_PARTS_H
 
-#include "client/worker/parts_place.h"
+#include "client/worker/parts_params.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 struct client_parts;
 
 /* Returns NULL with errno on failure. */
-struct client_parts *client_parts_new(const struct client_parts_place *place);
+struct client_parts *client_parts_new(const struct client_parts_params *params);
 
 /* Allocates everything the worker needs.  Returns 0 or -1 with errno. */
 int client_parts_init(struct client_parts *p);

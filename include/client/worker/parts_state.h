@@ -13,7 +13,7 @@
 #include "client/worker/due.h"
 #include "client/worker/idle.h"
 #include "client/worker/load.h"
-#include "client/worker/parts_place.h"
+#include "client/worker/parts_params.h"
 #include "client/worker/pool.h"
 #include "client/worker/query.h"
 #include "client/worker/send.h"
@@ -26,7 +26,7 @@
 #include "client/worker/usable.h"
 
 struct client_parts {
-    struct client_parts_place place;
+    struct client_parts_params params;
     struct client_span span;
     struct client_transport transport;
     struct client_pool pool;

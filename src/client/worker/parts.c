@@ -14,26 +14,26 @@
 
 static void place_transport(struct client_parts *p)
 {
-    const struct client_parts_place *place = &p->place;
-    const struct client_config *config = place->config;
+    const struct client_parts_params *params = &p->params;
+    const struct client_config *config = params->config;
 
     p->transport = (struct client_transport){
         .config = config,
         .query = config->class_queries != NULL ? config->class_queries : &config->query,
         .ops = client_parts_ops(config),
         .owner = p,
-        .base = place->base,
-        .figures = place->figures,
-        .first_conn = place->first_conn,
-        .n_conns = place->n_conns,
-        .worker = place->worker};
+        .base = params->base,
+        .figures = params->figures,
+        .first_conn = params->first_conn,
+        .n_conns = params->n_conns,
+        .worker = params->worker};
 }
 
 /* Tells each part which parts it uses. */
 static void connect_parts(struct client_parts *p)
 {
-    struct client_figures *f = p->place.figures;
-    struct client_stages *stages = p->place.stages;
+    struct client_figures *f = p->params.figures;
+    struct client_stages *stages = p->params.stages;
     struct client_transport *t = &p->transport;
 
     place_transport(p);
@@ -79,7 +79,7 @@ static void connect_parts(struct client_parts *p)
                                            .demand = &p->demand,
                                            .conn_per_query = &p->conn_per_query};
     p->load = (struct client_load){.transport = t,
-                                   .targets = p->place.targets,
+                                   .targets = p->params.targets,
                                    .span = &p->span,
                                    .stages = stages,
                                    .due = &p->due,
@@ -94,26 +94,26 @@ static void connect_parts(struct client_parts *p)
 /* Slots are kept if connections can be replaced. */
 static int init_slots(struct client_parts *p)
 {
-    const struct client_parts_place *place = &p->place;
-    const struct client_config *config = place->config;
+    const struct client_parts_params *params = &p->params;
+    const struct client_config *config = params->config;
 
     if (config->queries_per_conn == 0 && !client_config_keeps_opening(config) &&
         config->targets == NULL)
         return 0;
-    return client_slots_init(&p->slots, place->n_conns, config->seed, place->worker) != 0 ||
-                   client_usable_keep(&p->usable) != 0 || hist_init(&place->figures->gaps) != 0 ||
-                   hist_init(&place->figures->recoveries) != 0
+    return client_slots_init(&p->slots, params->n_conns, config->seed, params->worker) != 0 ||
+                   client_usable_keep(&p->usable) != 0 || hist_init(&params->figures->gaps) != 0 ||
+                   hist_init(&params->figures->recoveries) != 0
                ? -1
                : 0;
 }
 
-struct client_parts *client_parts_new(const struct client_parts_place *place)
+struct client_parts *client_parts_new(const struct client_parts_params *params)
 {
     struct client_parts *p = calloc(1, sizeof *p);
 
     if (p == NULL)
         return NULL;
-    p->place = *place;
+    p->params = *params;
     connect_parts(p);
     return p;
 }
@@ -124,9 +124,9 @@ int client_parts_init(struct client_parts *p)
         client_udp_init(&p->transport) != 0)
         return -1;
     client_turnover_init(&p->turnover);
-    if (p->place.config->listens && client_subscribe_init(&p->subscribe) != 0)
+    if (p->params.config->listens && client_subscribe_init(&p->subscribe) != 0)
         return -1;
-    if (p->place.config->on_demand &&
+    if (p->params.config->on_demand &&
         (client_idle_init(&p->idle) != 0 || client_demand_init(&p->demand) != 0))
         return -1;
     return init_slots(p) != 0 || client_due_init(&p->due) != 0 ||
@@ -187,20 +187,20 @@ void client_parts_start(struct client_parts *p, const bool *takes_arrivals, uint
 {
     client_connect_beyond_first_window(&p->connect);
     client_load_start(&p->load, takes_arrivals, start_ns);
-    client_turnover_follow(&p->turnover, start_ns + p->place.config->warmup_ns);
+    client_turnover_follow(&p->turnover, start_ns + p->params.config->warmup_ns);
     client_parts_follow_ends(p);
 }
 
 void client_parts_steer(struct client_parts *p)
 {
-    struct client_targets_copy *targets = p->place.targets;
+    struct client_targets_copy *targets = p->params.targets;
 
-    client_targets_update(targets, p->place.config->targets);
+    client_targets_update(targets, p->params.config->targets);
     p->turnover.queries_per_conn = targets->queries_per_conn;
-    if (p->place.config->sizes != NULL)
+    if (p->params.config->sizes != NULL)
         client_sizes_change(&p->sizes, targets->size);
     client_load_follow(&p->load);
-    if (p->place.config->population.n == 0)
+    if (p->params.config->population.n == 0)
         client_turnover_request(
             &p->turnover, atomic_load_explicit(&targets->n_connections, memory_order_relaxed));
     client_parts_follow_ends(p);
@@ -245,7 +245,7 @@ void client_parts_close(struct client_parts *p)
             client_conn_close(&t->conns[i], final_outcome(&t->conns[i]), 0);
     client_turnover_count_missing(&p->turnover);
     client_parts_follow_ends(p);
-    if (p->place.config->on_demand)
+    if (p->params.config->on_demand)
         client_demand_count_withdrawn(&p->demand);
 }
 

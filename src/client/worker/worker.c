@@ -22,16 +22,16 @@ static void take_slice(struct client_worker *cw)
 
 static int init_parts(struct client_worker *cw)
 {
-    const struct client_parts_place place = {.config = cw->config,
-                                             .base = cw->worker.base,
-                                             .figures = &cw->figures,
-                                             .stages = &cw->stages,
-                                             .targets = &cw->targets,
-                                             .worker = cw->worker.index,
-                                             .first_conn = cw->first_conn,
-                                             .n_conns = cw->n_conns};
+    const struct client_parts_params params = {.config = cw->config,
+                                               .base = cw->worker.base,
+                                               .figures = &cw->figures,
+                                               .stages = &cw->stages,
+                                               .targets = &cw->targets,
+                                               .worker = cw->worker.index,
+                                               .first_conn = cw->first_conn,
+                                               .n_conns = cw->n_conns};
 
-    cw->parts = client_parts_new(&place);
+    cw->parts = client_parts_new(&params);
     return cw->parts != NULL ? client_parts_init(cw->parts) : -1;
 }
 
@@ -106,15 +106,15 @@ int client_worker_start(struct client_worker *cw, const struct client_config *co
                                           .on_message = on_message,
                                           .before_turn = before_turn,
                                           .teardown = teardown};
-    const struct worker_place place = {.index = index,
-                                       .cpu = cpulist_of(&config->cpus, index),
-                                       .own_fd_table = config->own_fd_tables,
-                                       .keep_fds = &config->wake_fd,
-                                       .n_keep_fds = 1};
+    const struct worker_params params = {.index = index,
+                                         .cpu = cpulist_of(&config->cpus, index),
+                                         .own_fd_table = config->own_fd_tables,
+                                         .keep_fds = &config->wake_fd,
+                                         .n_keep_fds = 1};
 
     cw->config = config;
     cw->stages.wake_fd = config->wake_fd;
-    if (worker_start(&cw->worker, &ops, &place) == 0)
+    if (worker_start(&cw->worker, &ops, &params) == 0)
         return 0;
     client_worker_free(cw);
     return -1;

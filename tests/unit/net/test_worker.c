@@ -65,12 +65,12 @@ static int start_and_block(void **state)
     struct subject *s = &subject;
     static const struct worker_ops ops = {
         .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
-    const struct worker_place place = {.cpu = -1};
+    const struct worker_params params = {.cpu = -1};
 
     subject = (struct subject){.n_taken = 0};
     sem_init(&s->holds, 0, 0);
     sem_init(&s->go, 0, 0);
-    if (worker_start(&s->worker, &ops, &place) != 0)
+    if (worker_start(&s->worker, &ops, &params) != 0)
         return -1;
     worker_post(&s->worker, HOLD, 0);
     sem_wait(&s->holds);
@@ -154,7 +154,7 @@ static void an_unknown_kind_of_message_aborts(void **state)
 /* With a descriptor for the mailbox alone.  Returns errno. */
 static int start_without_epoll(const struct worker_ops *ops, uint32_t index)
 {
-    const struct worker_place place = {.index = index, .cpu = -1};
+    const struct worker_params params = {.index = index, .cpu = -1};
     struct worker w;
     struct rlimit limit, before;
     const int lowest_free = dup(STDERR_FILENO);
@@ -165,7 +165,7 @@ static int start_without_epoll(const struct worker_ops *ops, uint32_t index)
     limit = before;
     limit.rlim_cur = (rlim_t)lowest_free + 1;
     setrlimit(RLIMIT_NOFILE, &limit);
-    status = worker_start(&w, ops, &place);
+    status = worker_start(&w, ops, &params);
     error = errno;
     setrlimit(RLIMIT_NOFILE, &before); /* also for the tests after one that fails */
     assert_int_equal(status, -1);
@@ -240,11 +240,11 @@ static void each_turn_begins_with_what_is_due(void **state)
 {
     static const struct worker_ops ops = {
         .name = "test", .setup = start_timer, .before_turn = never_sleep, .teardown = teardown};
-    const struct worker_place place = {.cpu = -1};
+    const struct worker_params params = {.cpu = -1};
     static struct busy b;
 
     (void)state;
-    assert_int_equal(worker_start(&b.worker, &ops, &place), 0);
+    assert_int_equal(worker_start(&b.worker, &ops, &params), 0);
     worker_join(&b.worker);
     assert_int_equal(b.n_times, N_TIMES);
     assert_in_range(b.n_turns, N_TIMES - 1, 10 * N_TIMES);

@@ -59,19 +59,19 @@ static int open_listener(void)
 
 static int setup(void **state)
 {
-    struct server_accept_place place = {.worker_index = 0};
+    struct server_accept_params params = {.worker_index = 0};
 
     (void)state;
     memory = (struct memory_watch){.meminfo_fd = -1, .grant = GRANT};
     config = (struct server_config){.own_fd_tables = true, .quiet = true, .memory = &memory};
     conns = (struct server_conns){.config = &config, .base = event_base_new()};
     client_fd = socket(AF_INET, SOCK_STREAM, 0);
-    place.listener_fd = open_listener();
-    if (conns.base == NULL || client_fd < 0 || place.listener_fd < 0 ||
+    params.listener_fd = open_listener();
+    if (conns.base == NULL || client_fd < 0 || params.listener_fd < 0 ||
         getrlimit(RLIMIT_NOFILE, &nofile) != 0 ||
         server_overflow_open(&config.overflow, true, false) != 0)
         return -1;
-    return server_accept_start(&acceptor, &conns, &place);
+    return server_accept_start(&acceptor, &conns, &params);
 }
 
 static int teardown(void **state)
@@ -183,7 +183,7 @@ static void a_connection_that_cannot_be_opened_gives_back_the_share_of_its_sourc
 static void helpers_take_turns(void **state)
 {
     struct server_conns other_conns = {.config = &config, .base = event_base_new()};
-    const struct server_accept_place nowhere = {.worker_index = 1, .listener_fd = -1};
+    const struct server_accept_params nowhere = {.worker_index = 1, .listener_fd = -1};
     const tally_count *refused = &other_conns.tally.refused[SERVER_REFUSED_CONNECTIONS];
     const int full_fd = open_listener(); /* of a worker with a full table */
     static struct server_accept other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * client_parts_place: what a worker gives its parts.  Data only. */
-#ifndef TCPSCALER_CLIENT_WORKER_PARTS_PLACE_H
-#define TCPSCALER_CLIENT_WORKER_PARTS_PLACE_H
+ * client_parts_params: what a worker gives its parts.  Data only. */
+#ifndef TCPSCALER_CLIENT_WORKER_PARTS_PARAMS_H
+#define TCPSCALER_CLIENT_WORKER_PARTS_PARAMS_H
 
 #include "client/worker/config.h"
 #include "client/worker/figures.h"
@@ -13,7 +13,7 @@
 struct event_base;
 
 /* All borrowed. */
-struct client_parts_place {
+struct client_parts_params {
     const struct client_config *config;
     struct event_base *base;
     struct client_figures *figures;
