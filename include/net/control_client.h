@@ -9,7 +9,7 @@
 
 /* Sends a GET request for a target ("/metrics") to another program's control port.  Connecting,
  * sending and receiving may take wait_ms together, and once a signal has asked this program to end
- * (net/patience.h), PATIENCE_HURRY_MS from then on; a host name with several addresses is tried for
+ * (net/deadline.h), DEADLINE_HURRY_MS from then on; a host name with several addresses is tried for
  * up to 1 s per address before that.  Returns 0 with the terminated response body in body, whose
  * n_bytes must also hold the response's status line and headers; or -1 with one line in error
  * (CONTROL_SOCKET_ERROR_BYTES), which says so if it took longer or the response ended early. */

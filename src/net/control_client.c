@@ -2,7 +2,7 @@
  * control_client: see net/control_client.h. */
 #include "net/control_client.h"
 
-#include "net/patience.h"
+#include "net/deadline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,28 +18,28 @@
 #define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
 
 /* Begins to wait after the name is resolved. */
-static int connect_address(const char *address, int wait_ms, struct patience *p, char *error)
+static int connect_address(const char *address, int wait_ms, struct deadline *d, char *error)
 {
     struct sock_address a;
-    char why[PATIENCE_WHY_BYTES];
+    char why[DEADLINE_WHY_BYTES];
     int fd;
 
     if (control_socket_resolve(&a, address, false, error) != 0)
         return -1;
-    *p = patience_of(wait_ms);
-    fd = patience_connect(p, (const struct sockaddr *)&a.ss, a.length);
-    return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, patience_why(p, why));
+    *d = deadline_in(wait_ms);
+    fd = deadline_connect(d, (const struct sockaddr *)&a.ss, a.length);
+    return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, deadline_why(d, why));
 }
 
-static int send_all(int fd, struct patience *p, const char *text, size_t n)
+static int send_all(int fd, struct deadline *d, const char *text, size_t n)
 {
     while (n > 0) {
         ssize_t n_sent;
 
-        if (!patience_arm(p, fd))
+        if (!deadline_arm(d, fd))
             return -1;
         n_sent = send(fd, text, n, MSG_NOSIGNAL);
-        if (n_sent < 0 && !patience_may_retry())
+        if (n_sent < 0 && !deadline_may_retry())
             return -1;
         text += n_sent > 0 ? n_sent : 0;
         n -= n_sent > 0 ? (size_t)n_sent : 0;
@@ -48,16 +48,16 @@ static int send_all(int fd, struct patience *p, const char *text, size_t n)
 }
 
 /* Reads to the end of the stream; a response that is too long or too slow is an error. */
-static int receive_all(int fd, struct patience *p, char *text, size_t n_bytes)
+static int receive_all(int fd, struct deadline *d, char *text, size_t n_bytes)
 {
     size_t n = 0;
     ssize_t n_got;
 
     do {
-        if (!patience_arm(p, fd))
+        if (!deadline_arm(d, fd))
             return -1;
         n_got = recv(fd, text + n, n_bytes - 1 - n, 0);
-        if (n_got < 0 && !patience_may_retry())
+        if (n_got < 0 && !deadline_may_retry())
             return -1;
         n += n_got > 0 ? (size_t)n_got : 0;
         if (n == n_bytes - 1) {
@@ -89,10 +89,10 @@ static bool is_cut_off(const char *response)
 int control_client_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error)
 {
-    char request[CONTROL_TOKEN_MAX + 200], why[PATIENCE_WHY_BYTES], *blank;
+    char request[CONTROL_TOKEN_MAX + 200], why[DEADLINE_WHY_BYTES], *blank;
     const bool has_token = token->text[0] != '\0';
-    struct patience p;
-    const int fd = connect_address(address, wait_ms, &p, error),
+    struct deadline d;
+    const int fd = connect_address(address, wait_ms, &d, error),
               n = snprintf(request, sizeof request,
                            "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
                            target, has_token ? "Authorization: Bearer " : "", token->text,
@@ -101,9 +101,9 @@ int control_client_ask(const char *address, const struct control_token *token, i
 
     if (fd < 0)
         return -1;
-    failed = send_all(fd, &p, request, (size_t)n) != 0 || receive_all(fd, &p, body, n_bytes) != 0;
+    failed = send_all(fd, &d, request, (size_t)n) != 0 || receive_all(fd, &d, body, n_bytes) != 0;
     if (failed)
-        (void)REFUSE("'%.150s' does not answer: %s", address, patience_why(&p, why));
+        (void)REFUSE("'%.150s' does not answer: %s", address, deadline_why(&d, why));
     close(fd);
     if (failed)
         return -1;

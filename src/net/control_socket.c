@@ -8,7 +8,7 @@
 #include "base/shutdown.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "net/patience.h"
+#include "net/deadline.h"
 #include "net/sock.h"
 #include "net/sock_resolve.h"
 
@@ -138,8 +138,8 @@ static int lock_directory(const struct sockaddr_un *un)
 /* Removes the socket of a program that was killed. */
 static void remove_abandoned(const struct sockaddr_un *un)
 {
-    struct patience p = patience_of(CONTROL_SOCKET_WAIT_MS);
-    const int fd = patience_connect(&p, (const struct sockaddr *)un, sizeof *un);
+    struct deadline d = deadline_in(CONTROL_SOCKET_WAIT_MS);
+    const int fd = deadline_connect(&d, (const struct sockaddr *)un, sizeof *un);
     struct stat about;
 
     if (fd >= 0)

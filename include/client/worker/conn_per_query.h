@@ -21,15 +21,15 @@ struct client_conn_per_query {
 };
 
 /* The fields before `free` are set by the caller.  Returns 0, or -1 if out of memory. */
-int client_conn_per_query_init(struct client_conn_per_query *a);
-void client_conn_per_query_free(struct client_conn_per_query *a);
+int client_conn_per_query_init(struct client_conn_per_query *o);
+void client_conn_per_query_free(struct client_conn_per_query *o);
 
 /* Opens a connection; due_ns: when it was due, 0: not measured.  Returns NULL if no slot is free: a
  * measured one then counts as missed.  The connection may have ended already.  Call it from the
  * event loop, never from a callback of a connection or a query. */
-struct client_conn *client_conn_per_query_open(struct client_conn_per_query *a, uint64_t due_ns);
+struct client_conn *client_conn_per_query_open(struct client_conn_per_query *o, uint64_t due_ns);
 
 /* A connection has ended (client_conn_take_ended()): its slot is free. */
-void client_conn_per_query_ended(struct client_conn_per_query *a, const struct client_conn *c);
+void client_conn_per_query_ended(struct client_conn_per_query *o, const struct client_conn *c);
 
 #endif

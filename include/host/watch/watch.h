@@ -9,8 +9,8 @@
 #ifndef TCPSCALER_HOST_WATCH_WATCH_H
 #define TCPSCALER_HOST_WATCH_WATCH_H
 
+#include "host/watch/group.h"
 #include "host/watch/pace.h"
-#include "host/watch/place.h"
 #include "host/watch/process_list.h"
 #include "measure/watch_series.h"
 
@@ -23,7 +23,7 @@ struct watch {
     uint64_t realtime_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC */
     struct process root;         /* WATCH_PROCESS */
     struct process_list processes;
-    struct watch_place place; /* its directory only of a unit or group */
+    struct watch_group group; /* its directory only of a unit or group */
     bool is_alone;            /* the control group has no other processes */
     bool shares_network;      /* with this process: its sockets can be listed */
     bool is_under_load;       /* set by the caller */

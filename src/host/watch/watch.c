@@ -55,9 +55,9 @@ static void scan(struct watch *w)
     if (w->target.kind == WATCH_PROCESS)
         (void)process_list_add_children(&w->processes, w->proc);
     else
-        (void)cgroup_processes(w->place.directory, add_process, w);
-    w->is_alone = w->place.has_memory &&
-                  cgroup_processes(w->place.memory.path, look_for_others, &others) == 0 &&
+        (void)cgroup_processes(w->group.directory, add_process, w);
+    w->is_alone = w->group.has_memory &&
+                  cgroup_processes(w->group.memory.path, look_for_others, &others) == 0 &&
                   !others.found;
     say_overfull(w);
 }
@@ -70,7 +70,7 @@ static bool note_end(struct watch *w)
     if (w->target.kind != WATCH_PROCESS) {
         if (w->processes.n > 0)
             return false;
-        (void)cgroup_processes(w->place.directory, add_process, w);
+        (void)cgroup_processes(w->group.directory, add_process, w);
         snprintf(w->end, sizeof w->end,
                  w->processes.n > 0 ? "all processes have been replaced" : "no process is left");
         return true;
@@ -123,7 +123,7 @@ static void take_cgroup(const struct watch *w, struct watch_sample *s)
 
     if (!w->is_alone)
         return;
-    cgroup_usage_read(&u, &w->place.memory);
+    cgroup_usage_read(&u, &w->group.memory);
     s->at[WATCH_CGROUP_BYTES] = u.bytes;
     s->at[WATCH_CGROUP_USER_BYTES] = u.user_bytes;
     s->at[WATCH_CGROUP_KERNEL_BYTES] = u.kernel_bytes;
@@ -211,8 +211,8 @@ static int open_process(struct watch *w, char *error)
     }
     process_list_add(&w->processes, &w->root);
     snprintf(pid, sizeof pid, "%d", w->target.pid);
-    w->place.has_memory =
-        cgroup_find_own(&w->place.memory, w->proc, pid, "memory", cgroup_usage_files);
+    w->group.has_memory =
+        cgroup_find_own(&w->group.memory, w->proc, pid, "memory", cgroup_usage_files);
     snprintf(w->name, sizeof w->name, "%s (process %d)", w->root.name, w->root.pid);
     return 0;
 }
@@ -221,7 +221,7 @@ static int open_group(struct watch *w, char *error)
 {
     const bool is_unit = w->target.kind == WATCH_UNIT;
 
-    if (watch_place_find(&w->place, w->proc, &w->target) != 0) {
+    if (watch_group_find(&w->group, w->proc, &w->target) != 0) {
         snprintf(error, WATCH_TEXT_BYTES,
                  is_unit ? "no such unit with a control group: is it running?"
                          : "no such control group");
@@ -229,7 +229,7 @@ static int open_group(struct watch *w, char *error)
     }
     snprintf(w->name, sizeof w->name, "%s %.140s", is_unit ? "unit" : "control group",
              w->target.name);
-    (void)cgroup_processes(w->place.directory, add_process, w);
+    (void)cgroup_processes(w->group.directory, add_process, w);
     if (w->processes.n > 0)
         return 0;
     snprintf(error, WATCH_TEXT_BYTES, "no process in the control group");

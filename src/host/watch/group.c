@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * watch_place: see host/watch/place.h. */
-#include "host/watch/place.h"
+ * watch_group: see host/watch/group.h. */
+#include "host/watch/group.h"
 
 #include "host/watch/cgroup_usage.h"
 
@@ -116,11 +116,11 @@ static bool find_memory(struct cgroup_group *memory, const char *proc, const cha
     return false;
 }
 
-int watch_place_find(struct watch_place *place, const char *proc, const struct watch_target *target)
+int watch_group_find(struct watch_group *group, const char *proc, const struct watch_target *target)
 {
-    const int failed = target->kind == WATCH_UNIT ? find_unit(place->directory, proc, target->name)
-                                                  : find_path(place->directory, proc, target->name);
+    const int failed = target->kind == WATCH_UNIT ? find_unit(group->directory, proc, target->name)
+                                                  : find_path(group->directory, proc, target->name);
 
-    place->has_memory = !failed && find_memory(&place->memory, proc, place->directory);
+    group->has_memory = !failed && find_memory(&group->memory, proc, group->directory);
     return failed;
 }

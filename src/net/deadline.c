@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * patience: see net/patience.h. */
-#include "net/patience.h"
+ * deadline: see net/deadline.h. */
+#include "net/deadline.h"
 
 #include "base/clock.h"
 #include "base/shutdown.h"
@@ -12,64 +12,63 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define HURRY_NS (PATIENCE_HURRY_MS * UNITS_NS_PER_MS)
+#define HURRY_NS (DEADLINE_HURRY_MS * UNITS_NS_PER_MS)
 #define CALL_NS  (50 * UNITS_NS_PER_MS)
 
-struct patience patience_of(int wait_ms)
+struct deadline deadline_in(int wait_ms)
 {
     const uint64_t now_ns = clock_now_ns();
 
-    return (struct patience){.begin_ns = now_ns,
+    return (struct deadline){.begin_ns = now_ns,
                              .until_ns = now_ns + (unsigned)wait_ms * UNITS_NS_PER_MS};
 }
 
 /* A call never waits to the end, since it would not notice a signal that came before it. */
-bool patience_arm(struct patience *p, int fd)
+bool deadline_arm(struct deadline *d, int fd)
 {
     const uint64_t now_ns = clock_now_ns();
     struct timeval wait;
 
-    if (!p->is_short && shutdown_was_requested()) {
-        p->is_short = true;
-        if (p->until_ns > now_ns + HURRY_NS)
-            p->until_ns = now_ns + HURRY_NS;
+    if (!d->is_short && shutdown_was_requested()) {
+        d->is_short = true;
+        if (d->until_ns > now_ns + HURRY_NS)
+            d->until_ns = now_ns + HURRY_NS;
     }
-    if (now_ns >= p->until_ns) {
+    if (now_ns >= d->until_ns) {
         errno = ETIMEDOUT;
         return false;
     }
-    wait = clock_timeval(p->until_ns - now_ns < CALL_NS ? p->until_ns - now_ns + 999 : CALL_NS);
+    wait = clock_timeval(d->until_ns - now_ns < CALL_NS ? d->until_ns - now_ns + 999 : CALL_NS);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
     return true;
 }
 
 /* With a timeout a call is not restarted after a signal: signal(7). */
-bool patience_may_retry(void)
+bool deadline_may_retry(void)
 {
     return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS || errno == EALREADY;
 }
 
 /* A second connect(2) starts over on a Unix socket, and goes on waiting for a TCP connection under
  * way. */
-static int connect_patiently(struct patience *p, int fd, const struct sockaddr *to,
-                             socklen_t length)
+static int connect_before(struct deadline *d, int fd, const struct sockaddr *to, socklen_t length)
 {
-    while (patience_arm(p, fd)) {
+    while (deadline_arm(d, fd)) {
         if (connect(fd, to, length) == 0)
             return 0;
-        if (!patience_may_retry())
+        if (!deadline_may_retry())
             return -1;
     }
     return -1;
 }
 
-int patience_connect(struct patience *p, const struct sockaddr *to, socklen_t length)
+int deadline_connect(struct deadline *d, const struct sockaddr *to, socklen_t length)
 {
     const int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int reason;
 
-    if (fd >= 0 && connect_patiently(p, fd, to, length) == 0)
+    if (fd >= 0 && connect_before(d, fd, to, length) == 0)
         return fd;
     reason = errno;
     if (fd >= 0)
@@ -78,13 +77,13 @@ int patience_connect(struct patience *p, const struct sockaddr *to, socklen_t le
     return -1;
 }
 
-const char *patience_why(const struct patience *p, char text[PATIENCE_WHY_BYTES])
+const char *deadline_why(const struct deadline *d, char text[DEADLINE_WHY_BYTES])
 {
     char wait[UNITS_TEXT_BYTES];
 
     if (errno != ETIMEDOUT)
         return strerror(errno);
-    units_format_duration(wait, p->until_ns - p->begin_ns);
-    snprintf(text, PATIENCE_WHY_BYTES, "timed out after %s", wait);
+    units_format_duration(wait, d->until_ns - d->begin_ns);
+    snprintf(text, DEADLINE_WHY_BYTES, "timed out after %s", wait);
     return text;
 }

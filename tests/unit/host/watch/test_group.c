@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_place: units and paths in made-up hierarchies of both versions. */
-#include "host/watch/place.h"
+ * test_group: units and paths in made-up hierarchies of both versions. */
+#include "host/watch/group.h"
 
 #include "tree.h"
 
@@ -38,17 +38,17 @@ static int make_host(void **state)
     return 0;
 }
 
-static void check(const char *text, const char *group, const char *memory)
+static void check(const char *text, const char *path, const char *memory)
 {
     struct watch_target target;
-    struct watch_place place;
+    struct watch_group group;
 
     assert_int_equal(watch_target_parse(&target, text), 0);
-    assert_int_equal(watch_place_find(&place, tree_path("proc"), &target), 0);
-    assert_string_equal(place.directory, tree_path(group));
-    assert_int_equal(place.has_memory, memory != NULL);
+    assert_int_equal(watch_group_find(&group, tree_path("proc"), &target), 0);
+    assert_string_equal(group.directory, tree_path(path));
+    assert_int_equal(group.has_memory, memory != NULL);
     if (memory != NULL)
-        assert_string_equal(place.memory.path, tree_path(memory));
+        assert_string_equal(group.memory.path, tree_path(memory));
 }
 
 static void a_unit_is_found_by_its_name(void **state)
@@ -77,12 +77,12 @@ static void what_is_not_there_is_not_found(void **state)
 {
     static const char *const wrong[] = {"unit:ns", "unit:nsd.socket", "cgroup:/nothing"};
     struct watch_target target;
-    struct watch_place place;
+    struct watch_group group;
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(watch_target_parse(&target, wrong[i]), 0);
-        assert_int_equal(watch_place_find(&place, tree_path("proc"), &target), -1);
+        assert_int_equal(watch_group_find(&group, tree_path("proc"), &target), -1);
     }
 }
 
