@@ -57,12 +57,12 @@ static void print_why_cut(FILE *out, const struct search *s)
     search_bounds(s, &lower, &upper);
     if (upper > 0 && 1 - lower / upper > s->config.width + 1e-9)
         fprintf(out,
-                "             the time was up before the bounds were within %.3g %%; a longer "
+                "             time ran out before the bounds were within %.3g %%; a longer "
                 "--find-time narrows them\n",
                 100 * s->config.width);
     else
         fprintf(out,
-                "             the time was up before all trials at %s were done; a longer "
+                "             time ran out before all trials at %s were done; a longer "
                 "--find-time has room for them\n",
                 upper > 0 ? "these bounds" : "this load");
 }
@@ -85,7 +85,7 @@ void report_search_text_why(FILE *out, const struct client_find *f)
                 "connections were missing before the trials at %s (see the connection outcomes)",
                 load_text(a, f, s->void_load));
     else if (client_find_bound(f, &e) == CLIENT_FIND_BY_IN_PROGRESS)
-        fprintf(out, "all --max-connections were in progress at %s: use a larger number",
+        fprintf(out, "the --max-connections limit was reached at %s: raise it",
                 load_text(a, f, s->void_load));
     else if (s->reason == SEARCH_VOID)
         fprintf(out, "this host, not the server, was the limit at %s: %s (see docs/capacity.md)",
@@ -142,7 +142,8 @@ static void print_bound(FILE *out, const struct client_find *f)
                 units_noun(e.n_not_opened, "connection", "connections"));
         break;
     case CLIENT_FIND_BY_IN_PROGRESS:
-        fprintf(out, "             %s %s not opened while --max-connections were in progress",
+        fprintf(out,
+                "             %s %s not opened because the --max-connections limit was reached",
                 units_format_count(n, e.n_not_begun),
                 units_noun(e.n_not_begun, "connection was", "connections were"));
         break;

@@ -173,7 +173,7 @@ const char *figure_bound(const struct json_object *search)
         {"syns-lost", "SYNs were retransmitted"},
         {"ports", "this host had no free source ports"},
         {"not-opened", "this host could not open connections"},
-        {"max-connections", "all --max-connections were in progress"},
+        {"max-connections", "the --max-connections limit was reached"},
     };
     const char *name = result_string(search, "bound_by");
 

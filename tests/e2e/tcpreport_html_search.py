@@ -32,8 +32,8 @@ def test_capacity_is_on_the_first_screen():
                ({"status": "less-than", "upper": 100, "limited_by": "p99<5ms", "bound_by": "accept-queue"},
                 "Capacity: less than 100 q/s, the lowest load tried; limited by p99<5ms (the accept queue overflowed)."),
                ({"status": "inconclusive", "reason": "void-trials", "limited_by": "generator-limited", "bound_by": "max-connections"},
-                "Capacity: inconclusive (connections that were due were not opened); limited by generator-limited (all --max-connections "
-                "were in progress)."),
+                "Capacity: inconclusive (connections that were due were not opened); limited by generator-limited (the "
+                "--max-connections limit was reached)."),
                ({"status": "inconclusive", "reason": "time", "lower": 5000},
                 "Capacity: inconclusive (not enough time was left for another trial); so far 5,000 q/s sustained."))
     for answer, sentence in answers:

@@ -141,7 +141,7 @@ def too_few_connections_are_allowed():
     code, r, said = search("latency_us=250000", 300, 600, "--find", "connect-rate", "--close", "rst", "--slo", "p99<3s",
                            "--max-connections", "100", "--find-time", "2m")
     check_end(code, r, said, 3, status="inconclusive", reason="void-trials", limited_by="generator-limited", bound_by="max-connections")
-    check("all --max-connections were in progress at 300 connections/s: use a larger number" in said, f"summary: {said}")
+    check("the --max-connections limit was reached at 300 connections/s: raise it" in said, f"summary: {said}")
     for t in r["search"]["trials"]:
         check(t["ended_early"] and 4.5 <= t["duration_s"] < 8, f"ended once that was known: {t}")
         check(t["behind"] > 900, f"not begun: {t}")
@@ -219,7 +219,7 @@ def out_of_time_the_bounds_so_far_are_confirmed():
         check_end(code, r, said, 0, status="found", reason=None, confirmed=True)
         check((1 - s["lower"] / s["upper"] > s["width"]) == is_wide, f"bounds: {s}")
         check(s["lower"] < capacity_of_a_queue() < s["upper"], f"bounds: {s}")
-        check("the time was up before " + line in said, f"summary: {said}")
+        check("time ran out before " + line in said, f"summary: {said}")
 
 
 def a_recovery_ends_in_time():
@@ -240,7 +240,7 @@ def the_capacity_of_a_queue():
     check(s["lower"] < s["capacity"] < s["upper"] and 1 - s["lower"] / s["upper"] <= 0.1, f"bounds: {s}")
     check(s["limited_by"] in ("p90<10ms", "queue"), f"limited by {s['limited_by']}")
     check_steps(s)
-    check("the time was up" not in said, f"summary: {said}")
+    check("time ran out" not in said, f"summary: {said}")
     check("Capacity " in said and "sustained" in said and "trial " in said and "limit " in said, f"summary and progress: {said}")
 
 

@@ -171,10 +171,10 @@ static void a_search_cut_short_says_whether_its_bounds_are_narrow(void **state)
     find.search.is_cut = true;
     print_text();
     assert_null(strstr(text, "recover")); /* it was not to be tried */
-    assert_has(text, "the time was up before all trials at these bounds were done;");
+    assert_has(text, "time ran out before all trials at these bounds were done;");
     find.search.config.width = 0.019;
     print_text();
-    assert_has(text, "the time was up before the bounds were within 1.9 %; a longer --find-time");
+    assert_has(text, "time ran out before the bounds were within 1.9 %; a longer --find-time");
 }
 
 /* As many values claimed as measured: of an overload none, and of a recovery never tried neither.
@@ -276,8 +276,8 @@ static void other_answers_say_what_is_known(void **state)
     find.search.is_cut = true;
     print_text();
     assert_has(text,
-               "Capacity     at least 1,000 q/s, the end of the range\n             the time was "
-               "up before all trials at this load were done; a longer --find-time");
+               "Capacity     at least 1,000 q/s, the end of the range\n             time ran out "
+               "before all trials at this load were done; a longer --find-time");
     find.search.descended_to = 950;
     print_text();
     assert_has(text, "Capacity     at least 950 q/s: no higher load was confirmed\n             "
@@ -440,10 +440,11 @@ static void limiting_factor_is_named_from_the_counts(void **state)
     print_json(&find);
     assert_has(text, "\"bound_by\": \"max-connections\"");
     print_text();
-    assert_has(text, "all --max-connections were in progress at 1,010 q/s: use a larger number");
-    assert_has(text,
-               "1,200 connections were not opened while --max-connections were in progress in "
-               "the void trials at that load\n");
+    assert_has(text, "the --max-connections limit was reached at 1,010 q/s: raise it");
+    assert_has(
+        text,
+        "1,200 connections were not opened because the --max-connections limit was reached in "
+        "the void trials at that load\n");
 }
 
 /* Out of time after a single bad trial: no bound yet, but what happened there is told. */

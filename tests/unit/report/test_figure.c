@@ -148,7 +148,7 @@ static void bound_is_named_if_more_is_known_than_which_host(void **state)
     struct json_object *none = json_tokener_parse("{\"bound_by\": null}");
 
     (void)state;
-    assert_string_equal(figure_bound(search), "all --max-connections were in progress");
+    assert_string_equal(figure_bound(search), "the --max-connections limit was reached");
     assert_null(figure_bound(server));
     assert_null(figure_bound(none));
     json_object_put(search);
