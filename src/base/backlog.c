@@ -25,8 +25,8 @@ void backlog_drop(struct backlog *b)
     empty(b);
 }
 
-/* Room for n_bytes more behind the text.  What is not taken moves only when at least half of the
- * room is free afterwards. Returns 0, or -1 if out of memory. */
+/* Makes room for n_bytes after the text.  Moves the unread text to the front only if that leaves at
+ * least half of the buffer free.  Returns 0, or -1 if out of memory. */
 static int make_room(struct backlog *b, size_t n_bytes)
 {
     const size_t n_left = b->n_bytes - b->n_taken, wanted = 2 * (n_left + n_bytes);
@@ -47,7 +47,7 @@ static int make_room(struct backlog *b, size_t n_bytes)
     return 0;
 }
 
-/* Returns 0, or -1 if there is no room. */
+/* Returns 0, or -1 if the text does not fit. */
 static int append(struct backlog *b, const char *text, size_t n_bytes)
 {
     if (b->n_bytes - b->n_taken > BACKLOG_BYTES || make_room(b, n_bytes) != 0)

@@ -7,7 +7,7 @@
 
 #define REFUSE(...) (snprintf(error, CPULIST_ERROR_BYTES, __VA_ARGS__), -1)
 
-/* Returns the number and moves *text behind it, or -1. */
+/* Returns the number and moves *text past it, or returns -1. */
 static int take_number(const char **text)
 {
     int number = 0;

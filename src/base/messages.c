@@ -20,7 +20,7 @@ static _Atomic uint64_t waited_long; /* ns without progress while waiting briefl
 
 /* Protected by the lock of the stream; atomic, since ThreadSanitizer does not see that lock. */
 static _Atomic uint64_t n_lost; /* lines */
-static atomic_bool is_cut;      /* stderr ends in the middle of a line */
+static atomic_bool is_cut;      /* the last line on stderr is incomplete */
 
 static bool may_wait(uint64_t waited_ns)
 {
@@ -36,7 +36,7 @@ static bool may_wait(uint64_t waited_ns)
     return writing_until_shutdown(waited_ns);
 }
 
-/* If it does not fit, it is said later. */
+/* If the line does not fit, it is written later. */
 static void say_what_was_lost(writing_may_wait *waits)
 {
     const uint64_t n = atomic_load(&n_lost);

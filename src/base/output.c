@@ -32,7 +32,7 @@ int output_fd(struct output *o)
     return o->fd;
 }
 
-/* Writes what was put, as long as it may wait. */
+/* Writes the text that was put, for as long as it may wait. */
 static void write_backlog(struct output *o, writing_may_wait *may_wait)
 {
     const int error = o->error != 0 ? o->error : backlog_write(&o->backlog, o->fd, may_wait);
@@ -43,8 +43,8 @@ static void write_backlog(struct output *o, writing_may_wait *may_wait)
     o->error = error;
 }
 
-/* Writes it after all that was put.  Drops what cannot be written: stdio would keep it and retry
- * forever. */
+/* Writes the text after all text that was put.  Drops what cannot be written: stdio would keep it
+ * and retry forever. */
 static ssize_t write_stream(void *cookie, const char *text, size_t n_bytes)
 {
     struct output *o = cookie;
@@ -118,7 +118,7 @@ static int open_now(const struct output *o, int flags)
     return open(o->name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | flags, 0666);
 }
 
-/* Returns a descriptor, or -1 with errno; EINTR: the program shall end. */
+/* Returns a descriptor, or -1 with errno; EINTR: the program was asked to end. */
 static int await_reader(const struct output *o)
 {
     const struct timespec wait = {.tv_nsec = READER_WAIT_NS};
@@ -244,7 +244,7 @@ static int log_failure(const struct output *o, int error)
     return log_error("--%s: could not write '%s': %s%s", o->option, o->name, text_of(error), lost);
 }
 
-/* Takes back what failed, and what stdio kept of it. */
+/* Clears the error, and discards what stdio still holds. */
 static void forget_failure(struct output *o)
 {
     o->error = 0;
@@ -288,7 +288,7 @@ void output_reopen(struct output *o, const char *head)
         log_error("--%s: cannot reopen '%s': %s", o->option, o->name, strerror(errno));
 }
 
-/* Puts a complete document in its place.  Returns 0 or an errno. */
+/* Makes a complete document replace the file.  Returns 0 or an errno. */
 static int complete(struct output *o)
 {
     int error = 0;

@@ -18,7 +18,7 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Of the character devices, only in a terminal do two outputs mix. */
+/* Two outputs mix only in a terminal, not in other character devices. */
 static bool do_mix(const struct stat *one, const struct stat *other, int fd)
 {
     return is_same_file(one, other) && (!S_ISCHR(one->st_mode) || isatty(fd) == 1);

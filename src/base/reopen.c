@@ -60,7 +60,7 @@ static int write_head(int fd, const char *head)
     n = write(fd, head, n_bytes);
     if (n == (ssize_t)n_bytes)
         return 0;
-    if (n >= 0 && ftruncate(fd, 0) == 0) /* a part of it */
+    if (n >= 0 && ftruncate(fd, 0) == 0) /* only part of it was written */
         errno = ENOSPC;
     return -1;
 }

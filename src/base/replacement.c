@@ -135,7 +135,7 @@ static bool try_to_create(const char *temporary)
     if (fd < 0)
         return errno == EEXIST && lstat(temporary, &status) == 0 && !S_ISDIR(status.st_mode) &&
                !is_protected(temporary);
-    /* another program may have replaced it by its own */
+    /* another program may have replaced it with its own */
     if (fstat(fd, &own) == 0 && lstat(temporary, &status) == 0 && is_same(&own, &status))
         unlink(temporary);
     close(fd);
@@ -199,7 +199,7 @@ static void copy_status(const struct replacement *r, int fd)
     if (stat(r->file, &old) != 0)
         return;
     if (fchown(fd, old.st_uid, old.st_gid) != 0)
-        errno = 0; /* not permitted: it is this user's now */
+        errno = 0; /* not permitted: the new file belongs to this user */
     (void)fchmod(fd, old.st_mode & 0777);
 }
 
@@ -207,7 +207,7 @@ int replacement_begin(const struct replacement *r)
 {
     int fd;
 
-    (void)unlink(r->temporary); /* of a program that was killed */
+    (void)unlink(r->temporary); /* left by a program that was killed */
     fd = open(r->temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd >= 0)
         copy_status(r, fd);

@@ -91,7 +91,8 @@ void shutdown_request(int number)
     const unsigned long long ns = now_ns();
     unsigned long long first_ns = 0;
 
-    /* first_ns: 0, or the first one's, which is later if its handler interrupted this one */
+    /* first_ns: the time of the first request, 0 if there was none.  It is later than this one if
+     * its handler interrupted this one's */
     if (number != 0)
         atomic_compare_exchange_strong(&asked_ns, &first_ns, ns);
     if (atomic_exchange(&asked, true)) {
@@ -107,7 +108,8 @@ bool shutdown_is_hangup(void)
     return stderr_was_terminal && isatty(STDERR_FILENO) != 1;
 }
 
-/* Until it is delivered, nothing else would tell code that waits without an event loop. */
+/* Code that waits without an event loop would otherwise not notice the request until the signal is
+ * delivered. */
 static void take_hangup(void)
 {
     const int error = errno;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for n_bytes more, and for a 0 byte.  Returns 0, or -1 if out of memory. */
+/* Makes room for n_bytes and a 0 byte.  Returns 0, or -1 if out of memory. */
 static int make_room(struct text_stream *t, size_t n_bytes)
 {
     const size_t needed = t->n_bytes + n_bytes + 1;

@@ -45,7 +45,7 @@ static char *read_all(FILE *in, size_t most_bytes, size_t *n_bytes)
     return NULL;
 }
 
-/* The 0 byte behind the text moves along. */
+/* Also moves the 0 byte that ends the text. */
 static void drop_mark(char *text, size_t *n_bytes)
 {
     const size_t n_mark = utf8_mark_bytes(text, *n_bytes);

@@ -18,8 +18,8 @@ int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
     return error;
 }
 
-/* Of pthread_create(3), EAGAIN is a limit on threads, or no memory for a stack; of epoll_ctl(2),
- * ENOSPC is the limit on what is watched. */
+/* From pthread_create(3), EAGAIN means a limit on threads, or no memory for a stack; from
+ * epoll_ctl(2), ENOSPC means the limit on watches. */
 const char *thread_start_hint(int error)
 {
     switch (error) {

@@ -179,7 +179,7 @@ char *units_write_duration(char *buffer, uint64_t ns)
     return buffer;
 }
 
-/* Below it the digits after the point are a large part of a rate. */
+/* Below it, the digits after the decimal point matter. */
 #define LEAST_WHOLE_RATE 10
 
 /* %.6g would print it with an exponent. */

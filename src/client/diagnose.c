@@ -23,7 +23,7 @@ static bool target_serves(const struct client_plan *plan, const struct client_re
            (!plan->config.socket.datagrams || tally_get(&r->tally.connections.proven) > 0);
 }
 
-/* A search ends with as many connections as its last trial had, whatever others lacked. */
+/* A search ends with the connections of its last trial, even if other trials lacked some. */
 static bool connections_are_missing(const struct client_result *r, bool churns)
 {
     if (churns)

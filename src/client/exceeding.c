@@ -7,7 +7,7 @@ enum client_metric client_exceeding_connecting(bool over_tls)
     return over_tls ? CLIENT_DUE_SECURED : CLIENT_DUE_CONNECTED;
 }
 
-/* Returns the sum; UINT64_MAX, any number, stays that. */
+/* Returns the sum.  UINT64_MAX means any number, and so does a sum with it. */
 static uint64_t add(uint64_t n_own, uint64_t n)
 {
     return n_own > UINT64_MAX - n ? UINT64_MAX : n_own + n;
@@ -29,7 +29,7 @@ static struct trial_exceeding exceeding(const struct slo_goal *goal,
     const struct hist *metrics = in->metrics;
 
     switch (goal->metric) {
-    case SLO_LOST: /* what never began was never sent */
+    case SLO_LOST: /* queries of connections that were never opened were never sent */
         return (struct trial_exceeding){
             .n = in->n_lost, .of = n_due, .own = add(in->n_own, metrics[in->own].beyond)};
     case SLO_CONNECT:

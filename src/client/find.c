@@ -19,7 +19,8 @@
 /* A trial that is not drained this long after the timeout of its last query is judged anyway. */
 #define DRAIN_NS (5 * UNITS_NS_PER_S)
 
-/* Connections are given up if no fewer are missing after the connect timeout plus this. */
+/* Missing connections are given up if their number has not fallen for the connect timeout plus
+ * this. */
 #define PATIENCE_NS UNITS_NS_PER_S
 
 /* A trial that can no longer be good runs to its end if less than this is left. */
@@ -96,7 +97,7 @@ static void end_without_server(struct client_find *f)
 }
 
 /* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
- * usable, or none is left: the trial says nothing of a load, and the others would not either. */
+ * usable, or none is left: then neither this trial nor any other says anything about a load. */
 static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
 {
     search_take(&f->search, judgment);
@@ -121,7 +122,7 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     if (f->settings->what == CLIENT_FIND_CONNECTIONS && !client_steer_is_followed(f->steer))
         return;
     if (!search_next(&f->search, f->elapsed_ns, &f->order)) {
-        if (f->order.step == SEARCH_OVERLOAD) /* no time is left for the recovery from it */
+        if (f->order.step == SEARCH_OVERLOAD) /* no time is left to measure the recovery */
             enter(f, ENDING, now_ns);
         else if (f->search.n > 0 &&
                  client_find_server_is_gone(f, f->trials[f->search.n - 1].begin_ns))
@@ -215,7 +216,7 @@ static void end_decided_trial(struct client_find *f, uint64_t now_ns)
     client_find_growth_reset(f);
 }
 
-/* Looks at the trial whenever an interval was collected. */
+/* Checks the trial whenever an interval was collected. */
 static void look_at_interval(struct client_find *f, uint64_t now_ns)
 {
     if (f->order.step == SEARCH_OVERLOAD || f->order.step == SEARCH_RECOVER ||
@@ -271,9 +272,9 @@ static void drain(struct client_find *f, uint64_t now_ns)
     client_intervals_tick(f->intervals, now_ns);
 }
 
-/* The load of an overload, and of the recovery from it, is ordered for longer than it takes; the
- * next search has to begin without it.  If there were too many changes within a second, retries at
- * the next look. */
+/* An overload and the recovery from it request their load for longer than they last; the next
+ * search must begin without that load.  If there were too many changes within a second, retries
+ * when it is called again. */
 static void end_load(struct client_find *f, uint64_t now_ns)
 {
     if (client_steer_trial_end(f->steer, &f->end_ns) == 0)

@@ -9,7 +9,7 @@ void client_find_growth_reset(struct client_find *f)
     f->trend = f->trend_of_all = (struct trend){0};
 }
 
-/* Of the whole run, those of the start of trials included. */
+/* Over the whole run, including the queries at the start of trials, which are not measured. */
 static uint64_t n_in_flight(const struct client_find *f)
 {
     uint64_t n_sent = 0, n_ended = 0;
@@ -58,9 +58,10 @@ void client_find_growth_sample_timeouts(struct client_find *f, uint64_t timeout_
         trend_timed_out(&f->trend, n_timed_out(f), now_ns - f->measure_ns, timeout_ns);
 }
 
-/* Answers that take long without any queue let the number of measured queries grow, too, since none
- * is in flight at first.  With those of the start of the trial, an overload has at least 5/3 times
- * as many at the start of the last quarter as at that of the second. */
+/* Slow answers make the number of measured queries grow even without a queue, because none is in
+ * flight at first.  If the queries from the start of the trial are counted, too, an overload has at
+ * least 5/3 times as many in flight at the start of the last quarter as at the start of the second.
+ */
 bool client_find_growth_was_seen(const struct client_find *f, uint64_t timeout_ns)
 {
     uint64_t early, late;

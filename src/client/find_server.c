@@ -2,8 +2,8 @@
  * client_find_server: see client/find_server.h. */
 #include "client/find_server.h"
 
-/* Late answers count: an overloaded server is there.  Without a proof, a connection that waits in
- * the accept queue of a server that hangs is usable, too. */
+/* Late answers count: the server is overloaded, not gone.  Without proofs, a connection in the
+ * accept queue of a server that hangs counts as usable, too. */
 static uint64_t count_served(const struct client_find *f)
 {
     const struct client_workers *w = f->workers;

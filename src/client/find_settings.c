@@ -11,7 +11,8 @@
 #define DISCARD_NS     (500 * UNITS_NS_PER_MS)
 #define DISCARD_LIMITS 2
 
-/* Minimum time between two trials besides the transition: the lead of a change, and draining. */
+/* Minimum time between two trials, in addition to the transition: the lead time of a change, and
+ * the drain. */
 #define BETWEEN_NS (300 * UNITS_NS_PER_MS)
 
 const char *client_find_settings_unit(int what)

@@ -139,8 +139,8 @@ static uint64_t n_unopened(const struct client_find *f, const struct client_find
                                          : 0;
 }
 
-/* Returns half the width of the confidence interval of the share; 0: unknown.  What is in no batch
- * yet is one more batch: the first intervals, with the losses that were counted in the drain. */
+/* Returns half the width of the confidence interval of the share; 0: unknown.  The first intervals
+ * and the losses counted in the drain, which are in no batch yet, form one more batch. */
 static double share_error(const struct batch_means *shares, const struct trial_exceeding *whole)
 {
     struct batch_means all = *shares;
@@ -194,8 +194,9 @@ static uint64_t n_lost(const struct client_find *f, const struct client_find_tri
     return t->drained || t->figures.n_due < answered + lost ? lost : t->figures.n_due - answered;
 }
 
-/* The length of a window of the recovery, or the planned length of the trial, which sets the limit
- * on this host's delays: that of a bad trial that ended early would be so low that it is void. */
+/* The length of a window of the recovery, or the planned length of the trial.  It sets the limit on
+ * this host's delays: the actual length of a bad trial that ended early would make the limit so low
+ * that the trial would be void. */
 static uint64_t planned_ns(const struct client_find *f)
 {
     return f->order.step == SEARCH_RECOVER ? f->end_ns - f->measure_ns : f->order.duration_ns;
@@ -236,7 +237,7 @@ void client_find_trial_fill(const struct client_find *f, struct client_find_tria
             latency_percentile_ns(&f->recorded[client_exceeding_connecting(over_tls)], 99, 100);
 }
 
-/* Nothing in flight is lost yet. */
+/* Queries in flight do not count as lost yet. */
 static struct trial_figures figures_so_far(const struct client_find *f)
 {
     struct client_find_trial so_far = {.drained = true};
@@ -245,7 +246,7 @@ static struct trial_figures figures_so_far(const struct client_find *f)
     return so_far.figures;
 }
 
-/* Whether the last interval collected, or the one before, which the times recorded are of, began
+/* Whether the last interval collected, or the one before it, whose times were recorded, began
  * before losses were counted as fast as they occur: a lost query counts when it times out. */
 static bool lacks_losses(const struct client_find *f)
 {

@@ -101,7 +101,7 @@ static int print(const struct client_intervals *iv, FILE *out, uint64_t begin_ns
     return failed;
 }
 
-/* All lines of an interval reach the log, or none. */
+/* Either all lines of an interval reach the log, or none. */
 static void put(struct client_intervals *iv, uint64_t begin_ns, uint64_t end_ns)
 {
     struct text_stream t;

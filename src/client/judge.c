@@ -5,8 +5,8 @@
 #include "client/laws.h"
 #include "client/sweep.h"
 
-/* A lost segment is retransmitted after at most this time, Linux' minimum retransmission timeout.
- * What the connection sends in between waits behind it. */
+/* A lost segment is retransmitted after at most this time, the minimum retransmission timeout of
+ * Linux.  Whatever the connection sends in between waits for it. */
 #define LOSS_S 0.2
 
 static uint64_t delayed_by_loss(const struct client_result *r, uint64_t n_latencies)
@@ -21,7 +21,8 @@ static uint64_t delayed_by_loss(const struct client_result *r, uint64_t n_latenc
     return n < (double)n_latencies ? (uint64_t)n : n_latencies;
 }
 
-/* The largest if it is among the unanswered, whose delay is not known. */
+/* Returns the highest value if the percentile falls among unanswered queries, whose delay is
+ * unknown. */
 static uint64_t known_percentile(const struct hist *h, const struct latency_percentile *p)
 {
     const uint64_t value_ns = hist_percentile(h, p->num, p->den);
@@ -35,7 +36,7 @@ static void judge_latency(const struct client_plan *plan, const struct client_re
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
     struct hist own = r->metrics[CLIENT_OWN];
 
-    own.beyond = response->beyond; /* the same ranks: the unanswered come last */
+    own.beyond = response->beyond; /* the same ranks: unanswered queries come last */
     in->n_latencies = response->count + response->beyond;
     in->has_latency = in->n_latencies > 0;
     for (int i = 0; i < LATENCY_N_PERCENTILES; i++) {
@@ -75,12 +76,12 @@ static uint64_t n_live(const struct client_config *config, const struct client_r
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
-    /* At any time, many are being replaced, or closed until a query is due. */
+    /* At any time, many connections are being replaced, or are closed until a query is due. */
     const bool churns = plan->config.queries_per_conn > 0 || plan->config.on_demand;
     const struct tally_push *push = &r->tally.push;
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
     const double steal = host_counters_steal_percent(&r->host_after, &r->host_loaded);
-    /* including those before the load: a shortage may have persisted */
+    /* including shortages before the load, which may have persisted */
     const uint64_t pressures = host_counters_memory_pressures(&r->host_after, &r->host_before);
     struct verdict_input *in = &r->verdict;
 

@@ -57,7 +57,7 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
                            r->tally.errors);
 }
 
-/* Answers that no query in flight waited for. */
+/* Answers that belong to no query in flight. */
 static void put_stray(struct openmetrics *m, const struct tally *t)
 {
     put_count(m, "tcpclient_answers_late", "Answers to queries that had timed out.", &t->late);
@@ -76,7 +76,8 @@ static void put_retransmits(struct openmetrics *m, const struct tally *t)
               &t->connections.retransmits);
 }
 
-/* Those that only grow: queries counted as reused or waiting are taken back if they stay unsent. */
+/* Only counts that never fall: those of queries that reused or waited for a connection are
+ * corrected if the queries stay unsent. */
 static void put_demand(struct openmetrics *m, const struct client_config *config,
                        const struct client_result *r)
 {

@@ -38,8 +38,8 @@ static const struct client_opts defaults = {
     .stats_interval_ns = 5 * UNITS_NS_PER_S,
 };
 
-/* What excludes what comes before what requires what, so that no message asks for an option that
- * the next one refuses. */
+/* Conflicts are checked before requirements, so that no message asks for an option that the next
+ * message refuses. */
 static int check_conflicts(struct client_opts *o, char *error)
 {
     if (o->protocol == CLIENT_PROTOCOL_LISTEN && client_opts_check_listen(o, error) != 0)

@@ -250,8 +250,8 @@ static int check_shares(const struct client_opts *o, char *error)
     return deal_connections(o, sum, error);
 }
 
-/* The load of the run is for the classes without one.  What a file or a profile says, classes may
- * override. */
+/* The load of the run is for classes without a load of their own.  Classes may override a load from
+ * a file or a profile. */
 static int check_load_of_run(const struct client_opts *o, char *error)
 {
     static const char *const loads[] = {"rate", "interval"};

@@ -25,7 +25,7 @@ bool client_opts_uses_tls(const struct client_opts *o)
     return uses_tls;
 }
 
-/* Of --rate, a class without a load of its own has its share of the connections. */
+/* A class without a load of its own gets the same share of --rate as of the connections. */
 double client_opts_class_rate_qps(const struct client_opts *o, unsigned k)
 {
     const struct client_opts_class *c = &o->classes[k];

@@ -19,8 +19,9 @@
 #define DEFAULT_WIDTH "2%"
 #define BACKOFF       "100ms-1s" /* shorter than the default: trials wait for connections */
 
-/* With connect-rate: connections under way at a time, as many as arrive in 2 s at the highest rate,
- * but neither few nor more than one address has ports; and a timeout after which trials go on. */
+/* With connect-rate: the limit on connections in progress, as many as arrive in 2 s at the highest
+ * rate, but not too few, and no more than one address has ports; and the timeout after which trials
+ * go on. */
 #define UNDER_WAY_S     2
 #define LEAST_UNDER_WAY 1000
 #define MOST_UNDER_WAY  20000
@@ -134,7 +135,7 @@ static int parse_goals(struct client_opts *o, char *error)
     return 0;
 }
 
-/* A search without time for its first trial would say nothing of the server. */
+/* A search without time for its first trial would say nothing about the server. */
 static int check_time(const struct client_opts *o, char *error)
 {
     const struct client_find_settings settings = client_find_settings_of(o);
@@ -182,7 +183,7 @@ static double first_connections(const struct client_opts *o)
     return fmin(o->find_max, fmax(first, (double)o->threads));
 }
 
-/* Connections that an overload costs are opened again for the next trial. */
+/* Connections lost in an overload are opened again for the next trial. */
 static void set_connections(struct client_opts *o)
 {
     o->reconnect = true;

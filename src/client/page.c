@@ -76,7 +76,7 @@ static void input_path(const struct client_page *p, const char *name, char path[
     snprintf(path, PATH_MAX, "%.4000s/%s", p->directory, name);
 }
 
-/* Whether what is written there can be read again: not stdout, no pipe. */
+/* Whether the output can be read again: it is neither stdout nor a pipe. */
 static bool is_kept(const char *file)
 {
     struct stat st;

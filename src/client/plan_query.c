@@ -14,7 +14,7 @@
 
 #define MOST_QUERY_FILE_BYTES (1ull << 32)
 
-/* Says what is wrong with an option, "--qname: ...", of the run or of a class. */
+/* Reports what is wrong with an option of the run or of a class: "--qname: ...". */
 static int refuse(const char *class, const char *error)
 {
     if (class == NULL)

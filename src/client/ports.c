@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of all classes that use the port of the server. */
+/* Sums over all classes that use this port of the server. */
 static struct class_tally tally_of(const struct client_config *config,
                                    const struct class_tally *tallies,
                                    const struct sock_address *server)
@@ -31,7 +31,7 @@ static bool wait_for_answers(const struct client_config *config, const struct cl
     return config->prove || config->listens || n_sent > 0;
 }
 
-/* Appends how many of n ports the text, which has the first, does not name. */
+/* Appends how many of the n ports are missing from the text, which names the first ones. */
 static void say_others(char text[CLIENT_PORTS_BYTES], unsigned n)
 {
     const size_t n_bytes = strlen(text);

@@ -32,7 +32,8 @@ static double ratio(uint64_t part, uint64_t whole)
     return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
-/* Queries that did not take a connection of their own; 0 while more are opened than sent. */
+/* The share of queries that needed no new connection; 0 while more connections were opened than
+ * queries sent. */
 static double reuse_ratio(uint64_t n_opened, uint64_t n_sent)
 {
     return n_opened < n_sent ? 1 - ratio(n_opened, n_sent) : 0;
@@ -52,7 +53,7 @@ static const char *class_text(char text[CLASS_TEXT_BYTES], unsigned class)
 
 /* --- text --- */
 
-/* "0.9512", or "-" if it is a ratio to nothing. */
+/* "0.9512", or "-" if the divisor is 0. */
 static const char *ratio_text(char text[UNITS_TEXT_BYTES], double value, bool is_known)
 {
     if (!is_known)

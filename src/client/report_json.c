@@ -157,7 +157,7 @@ static void put_push(struct json *j, const struct report_about *about,
     json_object_end(j);
 }
 
-/* Those of every connection are collected at the end. */
+/* Times per connection are collected at the end. */
 static void put_metric(struct json *j, const char *key, const struct client_result *r,
                        enum client_metric m)
 {

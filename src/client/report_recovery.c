@@ -27,7 +27,7 @@ static struct since_load since_load(const struct client_result *r)
     };
 }
 
-/* Every loss counts, so that no percentile is a matter of chance. */
+/* Prints percentiles however few the values: they cover every loss, so none is an estimate. */
 static void print_shares(FILE *out, const struct hist *h)
 {
     static const uint32_t percents[] = {50, 90, 99};

@@ -13,7 +13,7 @@ const char *report_search_unit(const struct client_find *f)
     return client_find_settings_unit(f->settings->what);
 }
 
-/* Below it, a search distinguishes loads that are not whole. */
+/* Below it, a search distinguishes fractions of a unit. */
 #define LEAST_WHOLE 1000
 
 const char *report_search_load(char *text, double load)
@@ -36,7 +36,7 @@ const char *report_search_reason(const struct client_find *f, const struct searc
                : NULL;
 }
 
-/* Returns what limited a load; a goal in doubt did, too. */
+/* Returns what limited a load; a goal in doubt counts, too. */
 static const char *limit_name(const struct client_find *f, const struct trial_judgment *j)
 {
     const enum trial_reason reason = j->reason == TRIAL_IN_DOUBT ? TRIAL_GOAL : j->reason;

@@ -62,7 +62,7 @@ static void put_answer(struct json *j, const struct client_find *f)
     json_double(j, "elapsed_s", (double)f->elapsed_ns / 1e9);
 }
 
-/* Of an overload nothing is counted. */
+/* Nothing is counted in an overload. */
 static void put_count(struct json *j, const char *key, const struct search_trial *t, uint64_t n)
 {
     json_known_u64(j, key, report_search_is_judged(t) ? n : UINT64_MAX);

@@ -10,7 +10,7 @@
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
-/* Of a load: a number and its unit. */
+/* a load: a number and its unit */
 enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
 
 /* "12,345 q/s" */
@@ -46,7 +46,8 @@ static void print_answer(FILE *out, const struct client_find *f)
     fputc('\n', out);
 }
 
-/* Of an answer that was confirmed before the bounds were narrow enough, or had all their votes. */
+/* For an answer that was confirmed before the bounds were narrow enough, or before all of their
+ * trials were done. */
 static void print_why_cut(FILE *out, const struct search *s)
 {
     const bool is_end_of_range = s->status == SEARCH_AT_LEAST && s->descended_to == 0;

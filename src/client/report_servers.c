@@ -42,7 +42,8 @@ static double ratio(uint64_t part, uint64_t whole)
     return (double)part / (double)whole;
 }
 
-/* Of what all servers counted; a server that was restarted has forgotten its part. */
+/* A share of the sum over all servers; unknown if any was restarted, because it has lost its
+ * earlier counts. */
 static double share(uint64_t part, uint64_t of_all, const struct server_stats *all)
 {
     return ratio(part, all->restarted ? UINT64_MAX : of_all);

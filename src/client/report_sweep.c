@@ -48,7 +48,8 @@ static bool is_inconclusive(const struct client_sweep *sweep, unsigned i)
     return i < sweep->n_begun && sweep->points[i].find->search.status == SEARCH_INCONCLUSIVE;
 }
 
-/* Whether an earlier search is inconclusive for the same reason.  What voids trials may differ. */
+/* Whether an earlier search is inconclusive for the same reason.  The causes of void trials may
+ * differ. */
 static bool is_explained(const struct client_sweep *sweep, unsigned i)
 {
     const enum search_reason reason = sweep->points[i].find->search.reason;

@@ -76,7 +76,7 @@ static void print_retransmits(FILE *out, const struct tally *t)
                 units_noun(n, "retransmit", "retransmits"), units_format_count(b, n_on),
                 units_noun(n_on, "connection", "connections"),
                 count_text(c, &t->connections.needless_retransmits));
-    if (n_syns > 0) /* of connections that were never established, too */
+    if (n_syns > 0) /* including those of connections that were never established */
         fprintf(out, "             %s SYN %s in all attempts\n", units_format_count(a, n_syns),
                 units_noun(n_syns, "retransmit", "retransmits"));
 }

@@ -222,7 +222,7 @@ static void read_load(void *context, struct watch_load *load)
     };
 }
 
-/* The run goes on without. */
+/* The run goes on without it. */
 static void watch_server(struct client_run_state *r)
 {
     struct watch_thread *watch = r->settings->watch;

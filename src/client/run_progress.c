@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Width of the terminal; 80 if unknown. */
+/* Returns the width of the terminal; 80 if unknown. */
 static unsigned columns(void)
 {
     struct winsize size;

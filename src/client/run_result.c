@@ -75,7 +75,7 @@ static uint64_t measured_ns(const struct client_run_state *r)
     return passed_ns < asked_ns ? passed_ns : asked_ns;
 }
 
-/* From the start of the measurement until last_ns, but not shorter than it. */
+/* From the start of the measurement until last_ns, but at least the length of the measurement. */
 static uint64_t until_ns(const struct client_run_state *r, uint64_t last_ns)
 {
     const uint64_t scheduled_ns = r->result->scheduled_ns;
@@ -91,8 +91,8 @@ static uint64_t load_ns(const struct client_run_state *r)
     return r->started && end_ns > r->begin_ns ? end_ns - r->begin_ns : 0;
 }
 
-/* A growing rate has more in flight without any queue, as have more connections in a closed loop.
- */
+/* When the rate grows, more queries are in flight even without a queue, as with more connections in
+ * a closed loop. */
 static bool is_steady(const struct client_run_state *r)
 {
     const struct client_config *config = r->config;

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Notes what the result compares the end with. */
+/* Records the counters that the result subtracts from those at the end. */
 static void read_loaded(struct client_run_state *r)
 {
     struct tally so_far = {0};
@@ -60,7 +60,7 @@ static void read_servers(struct client_run_state *r)
         client_servers_read_after(r->settings->servers, r->settings->control_token);
 }
 
-/* Towards all addresses that the run connects to. */
+/* Counts the sockets towards all addresses that the run connects to. */
 static void count_sockets(const struct client_config *config, struct client_result *result)
 {
     const struct sock_address *servers[CLIENT_CLASS_MOST];
@@ -192,8 +192,8 @@ void client_run_prepare_opening(struct client_run_state *r)
     };
 }
 
-/* The workers hold after the first window until a connection is usable: if none is, the others
- * would wait for as long, window after window. */
+/* After the first window, the workers wait until a connection is usable: if none is, the others
+ * would wait as long, window after window. */
 static void look_at_first_window(struct client_run_state *r)
 {
     /* read before the other one, which may be what settled it */
@@ -209,8 +209,8 @@ static void look_at_first_window(struct client_run_state *r)
 }
 
 /* Whether the load waits for connections that are opened one window after the other, and no
- * schedule opens others later.  A request for others (--control, --find) makes up for those left
- * out. */
+ * schedule opens others later.  A later request for connections (--control, --find) opens those
+ * that were left out. */
 static bool awaits_windows(const struct client_config *config)
 {
     return config->population.n == 0 && !config->on_demand &&

@@ -70,7 +70,7 @@ bool server_stats_same_server(const struct server_stats *a, const struct server_
     return a->started_epoch_ns != UINT64_MAX && a->started_epoch_ns == b->started_epoch_ns;
 }
 
-/* Older versions report no start time: only a counter that has fallen shows a restart of them. */
+/* Older versions report no start time: only a counter that has fallen reveals a restart. */
 static bool was_restarted(const struct server_stats *earlier, const struct server_stats *later)
 {
     return later->started_epoch_ns != earlier->started_epoch_ns ||

@@ -45,7 +45,7 @@ int client_servers_parse(struct client_servers *s, const char *list, char *error
     return 0;
 }
 
-/* Under two addresses a server would count twice. */
+/* A server given under two addresses would be counted twice. */
 static int refuse_same(const struct client_servers *s, unsigned i, char *error)
 {
     for (unsigned k = 0; k < i; k++)

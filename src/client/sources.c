@@ -64,7 +64,7 @@ static uint32_t exclude_unusable_ports(struct srcplan *p, const struct client_co
                                : process_limits_exclude_unusable_ports(p);
 }
 
-/* Of the ports that an address of --source would have. */
+/* Counts the ports that an address of --source would have. */
 static uint32_t count_unusable_ports(const char *all, const struct client_config *c)
 {
     char error[SRCPLAN_ERROR_BYTES];
@@ -145,8 +145,8 @@ static bool has_range(const struct host_limits *host)
            host->last_ephemeral_port <= UINT16_MAX;
 }
 
-/* With net.ipv6.ip_nonlocal_bind=1, bind(2) takes any IPv6 address.  Of a link-local one, the route
- * depends on the interface. */
+/* With net.ipv6.ip_nonlocal_bind=1, bind(2) accepts any IPv6 address.  The route of a link-local
+ * address depends on its interface. */
 static bool may_be_foreign(const struct srcplan_address *address)
 {
     struct sock_address own;
@@ -158,7 +158,7 @@ static bool may_be_foreign(const struct srcplan_address *address)
     return !sock_lacks_interface(&own) && !netdev_target_is_here(&own);
 }
 
-/* Beyond MOST_ADDRESSES_TESTED they are taken for usable ones. */
+/* Addresses beyond MOST_ADDRESSES_TESTED are assumed to be usable. */
 static void count_usable_addresses(struct client_sources *s, const struct client_config *c)
 {
     const struct srcplan *p = &c->plan;
@@ -180,7 +180,7 @@ static void count_usable_addresses(struct client_sources *s, const struct client
     }
 }
 
-/* Beyond MOST_ADDRESSES_TESTED they are taken for ones with a route. */
+/* Addresses beyond MOST_ADDRESSES_TESTED are assumed to have a route. */
 static void test_routes(struct client_sources *s, const struct client_config *c)
 {
     const struct srcplan *p = &c->plan;
@@ -242,7 +242,7 @@ static void plan_fallback(struct client_config *c, const struct host_limits *hos
         (void)exclude_port_of(&c->fallback, &c->classes[k].target);
 }
 
-/* Each can have one socket, whatever the destination. */
+/* Each tuple can have one socket, whatever the destination. */
 static uint64_t count_kernels_udp_ports(const struct client_config *c,
                                         const struct host_limits *host)
 {

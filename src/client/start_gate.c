@@ -88,8 +88,8 @@ static FILE *create(const char *new)
     return out;
 }
 
-/* Tries to write, and removes what an earlier run left, but not a socket: it may be that of
- * --control. */
+/* Tests whether the file can be written, and removes one that an earlier run left, but not a
+ * socket: it may be that of --control. */
 static int try_to_write(const char *ready, const char *new)
 {
     struct stat status;
@@ -189,7 +189,7 @@ static void again_in(struct start_gate *gate, uint64_t ns)
     }
 }
 
-/* Says once why a file that is there does not start the run. */
+/* Reports, once, why an existing file does not start the run. */
 static void log_unreadable(struct start_gate *gate, int error)
 {
     if (error == ENOENT || error == EAGAIN || gate->is_unreadable)

@@ -12,10 +12,10 @@
 /* Workers read their mailbox between turns: after a few milliseconds at worst, on a loaded host. */
 #define LEAD_NS (50 * UNITS_NS_PER_MS)
 
-/* Older steps have been sent or are late; only their mean is kept. */
+/* Older steps have been sent or are late; only their mean rate is kept. */
 #define PAST_NS UNITS_NS_PER_S
 
-/* A part of the mean that is smaller than this is the rounding error of a difference. */
+/* A difference smaller than this part of the mean is a rounding error. */
 #define ROUNDING 1e-9
 
 void client_steer_init(struct client_steer *s, const struct client_config *config,
@@ -79,7 +79,8 @@ static double n_between(const struct client_steer *s, uint64_t from_ns, uint64_t
                : 0;
 }
 
-/* Queries after the warm-up that are due until then and not measured: the first ones of trials. */
+/* The number of queries after the warm-up, due until then, that are not measured: the first ones of
+ * trials. */
 static double n_discarded(const struct client_steer *s, uint64_t until_ns)
 {
     const uint64_t warm_ns = s->begin_ns + s->config->warmup_ns;

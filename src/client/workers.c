@@ -78,7 +78,8 @@ void client_workers_deal_arrivals(struct client_workers *workers, bool to_all)
     }
 }
 
-/* A worker that opens no more, because memory is short, may have opened fewer than a window. */
+/* A worker that has stopped opening connections because memory is short may have opened fewer than
+ * a window. */
 static bool first_window_has_settled(const struct client_worker *w)
 {
     const struct client_figures *f = &w->figures;

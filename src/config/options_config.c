@@ -51,8 +51,8 @@ static int read_line(struct options *o, void *settings, enum options_place place
     return options_set(o, settings, row, parts.value, place, reason);
 }
 
-/* Takes the section that begins with this line.  Returns the number of lines behind the header; -1
- * with the reason. */
+/* Parses the section that begins with this line.  Returns the number of lines after the header, or
+ * -1 with the reason. */
 static int take_section(struct options *o, void *settings, enum options_place place, char *header,
                         unsigned line, char **rest, char *reason)
 {
@@ -185,7 +185,7 @@ static void print_section(FILE *out, const struct options_section *s)
         fputc('\n', out);
 }
 
-/* Behind all else: a section ends with the text. */
+/* After everything else: the last section ends with the text. */
 static void print_sections(const struct options *o, const void *settings, FILE *out)
 {
     for (size_t i = 0; i < o->n_rows; i++) {

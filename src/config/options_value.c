@@ -161,7 +161,7 @@ static void append_range(const struct option_row *row, char *text)
                  format(max, row->max));
 }
 
-/* With those of the examples that the row accepts. */
+/* Includes the examples that the row accepts. */
 static void describe_whole(const struct option_row *row, const char *kind,
                            const char *const examples[N_EXAMPLES], char *text)
 {

@@ -15,7 +15,7 @@ enum { FIRST_CAPACITY = 64 };
 /* Random streams of the seed, one per worker. */
 #define SEED 42u
 
-/* Interval of reading CLOCK_REALTIME again: it may be set while the server runs. */
+/* Interval at which CLOCK_REALTIME is read again: it may be set while the server runs. */
 #define OFFSET_AGE_NS UNITS_NS_PER_S
 
 static void on_timer(evutil_socket_t fd, short what, void *arg);

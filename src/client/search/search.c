@@ -12,12 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Confirmations that there must be time for, once there are bounds to confirm: where one fails, a
+/* Once there are bounds to confirm, there must be time for this many confirmations: if one fails, a
  * lower load follows. */
 enum { CONFIRMATIONS_OF_BOUNDS = 2 };
 
 #define MOST_OVERLOAD_NS (5 * UNITS_NS_PER_S)
-#define LEAST_RECOVER_NS UNITS_NS_PER_S /* in less time nothing is known */
+#define LEAST_RECOVER_NS UNITS_NS_PER_S /* less time gives no answer */
 #define MOST_RECOVER_NS  (30 * UNITS_NS_PER_S)
 
 /* --- the next load of a round; 0: the round is over --- */
@@ -62,7 +62,8 @@ static double next_between(const struct search *s, double lower, double upper)
     return middle;
 }
 
-/* Returns load, or one below it if it stays void; such a one only if there is no other. */
+/* Returns load or, if its trials stay void, a load below it whose trials do not; if there is none,
+ * load. */
 static double next_not_void(struct search *s, double lower, double load)
 {
     double below = load;

@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-/* Bad long trials, less the good ones, that outvote the shorter ones of an answer: with 3, noise in
- * 10 % of the trials made one of 700 simulated answers wrong.  Without an answer a single one is
- * enough. */
+/* This many more bad long trials than good ones outvote the shorter trials of an answer: with 3,
+ * noise in 10 % of the trials made one of 700 simulated answers wrong.  Without an answer a single
+ * one is enough. */
 enum { REFUTING = 4 };
 
 void search_bounds_of_round(const struct search *s, unsigned round, double *lower, double *upper)
@@ -67,7 +67,7 @@ void search_bounds(const struct search *s, double *lower, double *upper)
         *lower = lower_below(s, *upper);
 }
 
-/* A part of a connection cannot be confirmed. */
+/* Fractions of a connection cannot be confirmed. */
 static double middle_of(const struct search_config *c, double lower, double upper)
 {
     const double capacity = search_confirm_capacity(lower, upper);

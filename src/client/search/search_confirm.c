@@ -7,10 +7,11 @@
 
 #include <math.h>
 
-#define MOST_NS       (60 * UNITS_NS_PER_S)
-#define PART_OF_TIME  5     /* planned: at most this part of the search */
-#define LAST_PART     2     /* the last one of a search: at least this part of the others */
-#define SPARE_PART    0.45  /* of the time left: another one as long fits, and late answers, too */
+#define MOST_NS      (60 * UNITS_NS_PER_S)
+#define PART_OF_TIME 5 /* planned: at most this part of the search */
+#define LAST_PART    2 /* the last one of a search: at least this part of the others */
+#define SPARE_PART                                                                                 \
+    0.45 /* part of the time left: another one of the same length fits, and late answers, too */
 #define FIRST_DESCENT 0.025 /* difference of the logarithms of the first two loads */
 
 /* This many bad confirmations of a load leave it undecided, and this many in doubt. */
@@ -46,7 +47,7 @@ uint64_t search_confirm_ns(const struct search *s)
 
 uint64_t search_confirm_least_time_ns(uint64_t rest_ns)
 {
-    const uint64_t part_ns = (rest_ns - 1) / (PART_OF_TIME - 1); /* a part is rounded down */
+    const uint64_t part_ns = (rest_ns - 1) / (PART_OF_TIME - 1); /* fractions are rounded down */
 
     return rest_ns + shorter_ns(part_ns, MOST_NS);
 }

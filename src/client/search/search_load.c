@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Of a quotient: the error of exp() and of the division. */
+/* Relative error of a quotient: from exp() and from the division. */
 #define TOLERANCE 1e-6
 
 static double unit_of(const struct search_config *c, double load)

@@ -133,8 +133,8 @@ uint64_t slo_values_needed(const struct slo_goal *goal)
     return goal->share_ppm > 0 ? (10ull * MILLION + goal->share_ppm - 1) / goal->share_ppm : 1;
 }
 
-/* For a goal that allows none: a short trial has a tenth of them.  With fewer, it often has none,
- * or one that this host delays voids it. */
+/* Queries for a goal that allows no losses; a short trial has a tenth of them.  With fewer, it
+ * often has none, or a single one that this host delays voids it. */
 enum { LEAST_QUERIES = 100 };
 
 static uint64_t queries_needed(const struct slo_goal *goal)

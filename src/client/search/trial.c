@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* One query in this many may be behind. */
+/* This host may delay one query in this many. */
 #define BEHIND_ONE_IN 10u
 
 /* Standard deviations above the mean: about one trial in 10,000 has more queries than that. */

@@ -115,7 +115,7 @@ static bool take_late(struct client_answers *a, struct client_conn *c)
     return false;
 }
 
-/* An answer that arrived in time is one, however late it is read. */
+/* An answer that arrived in time counts, however late it is read. */
 static bool is_overdue(struct client_queries *qs, uint32_t slot, uint64_t received_ns)
 {
     const struct client_transport *t = qs->transport;

@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Half of Linux' minimum retransmission timeout (200 ms): no retransmission is earlier. */
+/* Half the minimum retransmission timeout of Linux (200 ms): no retransmission comes sooner. */
 #define RETRANSMIT_NS (100 * UNITS_NS_PER_MS)
 
 /* --- opening --- */
@@ -125,7 +125,7 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
 /* --- deaf connections --- */
 
 /* Whether anything has arrived since: then the connection is not deaf, and only the query was lost.
- * What TCP received within a step of the kernel's clock counts as before. */
+ * Data that TCP received within one tick of the kernel's clock counts as received before. */
 static bool was_heard_since(const struct client_conn *c, uint64_t sent_ns, uint64_t now_ns)
 {
     const struct client_udp *udp = c->transport->udp;
@@ -206,7 +206,7 @@ static void count_syns(struct client_conn *c, int fd)
 }
 
 /* How long the connection was idle before the server closed it.  close_notify is data, too: if it
- * came, the time since the last query was sent is the best known. */
+ * was received, the time since the last query was sent is the best estimate. */
 static uint64_t idle_ns(const struct client_conn *c, const struct sock_tcp *tcp)
 {
     const bool said_so = c->transport->tls != NULL && client_tls_is_ended_by_peer(c);

@@ -27,7 +27,7 @@ void client_conn_per_query_free(struct client_conn_per_query *o)
     free(o->free);
 }
 
-/* This host has no memory for another connection. */
+/* Fails a connection for which this host has no memory. */
 static void refuse(struct client_conn_per_query *o, struct client_conn *c, uint64_t due_ns)
 {
     client_conn_begin(c, o->transport);
@@ -51,7 +51,7 @@ struct client_conn *client_conn_per_query_open(struct client_conn_per_query *o, 
     slot = o->free[--o->n_free];
     c = &t->conns[slot];
     client_slots_forget(o->slots, slot);
-    c->settled = true; /* the run does not begin with this one */
+    c->settled = true; /* the start of the run does not wait for this connection */
     tally_add(&t->figures->n_requested, 1);
     tally_add(&t->figures->n_opened_for_query, 1);
     if (memory_watch_take(t->config->memory))

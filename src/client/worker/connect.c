@@ -20,7 +20,7 @@ enum { MEMORY_WAIT_US = 5000 };
  * sockets. */
 enum { MOST_PER_CALL = 256 };
 
-/* The connections that arrive on schedule have random numbers of their own. */
+/* Connections that arrive on schedule use their own random numbers. */
 #define SEED_OF_ARRIVALS 0x9e3779b97f4a7c15ull
 
 static bool arrives(const struct client_connect *cc)
@@ -70,8 +70,8 @@ static bool opens_no_more(const struct client_connect *cc)
     return cc->no_more || memory_watch_was_short(cc->transport->config->memory);
 }
 
-/* Whether the next slot of the pool is to be opened and free: its former connection may still wait
- * for its last answers. */
+/* Whether the next slot of the pool is to be opened, and is free: its previous connection may still
+ * be waiting for its last answers. */
 static bool has_fresh(const struct client_connect *cc)
 {
     return !opens_no_more(cc) && client_pool_has_next(cc->pool) &&
@@ -188,7 +188,7 @@ static void want_more(struct client_connect *cc)
         event_active(&cc->due_event, EV_TIMEOUT, 0);
 }
 
-/* Replacements may fail again and again: the window need not become empty. */
+/* Replacements may fail again and again, so the window may never become empty. */
 static void check_all_settled(struct client_connect *cc)
 {
     const uint64_t n_settled = tally_get(&cc->transport->figures->n_settled);
@@ -362,7 +362,7 @@ void client_connect_settled(struct client_connect *cc, struct client_conn *c)
 void client_connect_beyond_first_window(struct client_connect *cc)
 {
     /* even with nothing to open: a connection may have become usable after its proof had timed out,
-     * or memory short, and neither goes on by itself */
+     * or memory may have run short, and nothing else would continue then */
     cc->unlimited = true;
     want_more(cc);
 }

@@ -6,7 +6,7 @@
 #include "client/worker/conn.h"
 
 /* Limits per turn: per connection, and in total with few connections.  After the program was
- * stopped, the backlog is queued over several turns, so that sockets are read in between and the
+ * suspended, the backlog is queued over several turns, so that sockets are read in between and the
  * queue stays small.  One write per turn and connection sends all of its queries: with a limit of 2
  * the client sent 153,000 queries/s over 2,000 connections at 6.3 us of CPU time each, with 64 it
  * sent 982,000 at 1.0 us. */
@@ -188,7 +188,7 @@ static void queue_due(void *context, const struct client_batch_query *query)
     client_due_after(d->due, c, d->span->now_ns); /* no answer will trigger the next one */
 }
 
-/* Whether queueing a query changes nothing for the selection of the next. */
+/* Whether the selection of the next connection does not depend on the query being queued. */
 static bool may_queue_later(const struct client_config *config)
 {
     return config->loop != CLIENT_LOOP_CLOSED && !config->on_demand && !config->conn_per_query &&

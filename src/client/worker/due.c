@@ -20,7 +20,8 @@ static int init_classes(struct client_due *d)
     return d->classes != NULL ? 0 : -1;
 }
 
-/* The connections of a class, and those of them in this worker: from number `first` on. */
+/* The connections of a class, and the part of them in this worker, which starts at number `first`.
+ */
 struct slice {
     uint32_t first_slot, n_slots, first, n_connections, n_at_begin;
     uint64_t interval_ns;
@@ -109,8 +110,7 @@ size_t client_due_take(struct client_due *d, uint32_t *connection)
     return query;
 }
 
-/* The connection may still be in the loop for its predecessor in the slot; then it keeps that turn.
- */
+/* If the slot's previous connection is still in the loop, this one keeps its due time. */
 static void push_closed_loop(struct client_due *d, struct client_conn *c, uint64_t due_ns)
 {
     if (c->in_loop)

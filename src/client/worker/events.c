@@ -20,12 +20,12 @@
  */
 enum { MAX_READS_PER_WAKEUP = 8 };
 
-/* The last bytes of a broken connection get their own buffer.  The worker's may be in use, because
- * reading from one connection can make another one send. */
+/* The last bytes of a broken connection are read into a separate buffer.  The worker's may be in
+ * use, because reading from one connection can make another one send. */
 enum { BROKEN_BYTES = 4096 };
 
-/* Limit on receive calls for them.  64 MiB are more than a socket usually holds; one that only
- * lacked memory to send may receive without end. */
+/* Limit on receive calls for them.  64 MiB is more than a socket usually holds; a socket that only
+ * lacked memory to send may keep receiving. */
 enum { MOST_BROKEN_READS = 1 << 14 };
 
 static void on_connected(evutil_socket_t fd, short what, void *arg);
@@ -60,8 +60,8 @@ static void done(const struct client_transport *t)
 
 /* --- connecting --- */
 
-/* A PROXY header precedes the first bytes; where there are none yet, it goes alone: the server may
- * speak first, and a proxy waits for it.  Returns whether the connection is still open. */
+/* A PROXY header precedes the first bytes; if there are none yet, it is sent alone: the server may
+ * speak first, and a proxy waits for the header.  Returns whether the connection is still open. */
 static bool send_header(struct client_conn *c)
 {
     const int error = client_io_transmit(c, NULL, 0);
@@ -71,7 +71,7 @@ static bool send_header(struct client_conn *c)
     return error == 0;
 }
 
-/* Bytes pass in both directions: enters PROVING. */
+/* Bytes can now flow in both directions: enters PROVING. */
 static void become_ready(struct client_conn *c, int fd)
 {
     struct client_transport *t = c->transport;

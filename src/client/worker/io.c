@@ -12,7 +12,7 @@
 
 struct client_backlog {
     size_t n_bytes, n_sent, capacity;
-    size_t n_header; /* of the PROXY header, the first of all bytes */
+    size_t n_header; /* of the PROXY header, which precedes all other bytes */
     uint8_t data[];
 };
 
@@ -88,7 +88,7 @@ void client_io_count_sent(struct client_conn *c, uint64_t n_bytes)
 
 /* --- sending --- */
 
-/* A part of the header was sent; `ends`: the last one. */
+/* Part of the header was sent; `ends`: its last part. */
 static void count_header(const struct client_conn *c, size_t n_bytes, bool ends)
 {
     struct tally *tally = &c->transport->figures->tally;

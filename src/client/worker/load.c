@@ -101,7 +101,7 @@ void client_load_check_drained(struct client_load *l)
     }
 }
 
-/* All that was due before the end has been sent, however late, or waits for a connection on demand.
+/* Every query due before the end has been sent, however late, or waits for a connection on demand.
  * The drain starts at the last query: if it is as long as the timeout, every query gets its full
  * timeout. */
 static void end_schedule(struct client_load *l)
@@ -229,7 +229,8 @@ bool client_load_before_turn(struct client_load *l)
         l->has_read = false;
         return false;
     }
-    /* Prepares the query, so that it only has to be sent when due; a connection is opened then. */
+    /* Prepares the next query, so that it only has to be sent when it is due; but a connection for
+     * it is not opened before. */
     if (!l->transport->config->conn_per_query)
         client_dispatch_due(l->dispatch, next_ns);
     while (span->now_ns < next_ns)
@@ -239,8 +240,8 @@ bool client_load_before_turn(struct client_load *l)
 }
 
 /* Opening and closing take longer than an answer, and the loop calls back for up to thousands of
- * sockets before its next iteration: without this, what becomes due meanwhile would wait for all of
- * them. */
+ * sockets before its next iteration: without this, queries that become due meanwhile would wait for
+ * all of them. */
 static void read_clock_unless_answered(struct client_load *l)
 {
     struct client_span *span = l->span;

@@ -227,7 +227,7 @@ static struct outcome final_outcome(const struct client_conn *c)
     }
 }
 
-/* Whether it was answered, and no query has timed out since. */
+/* Whether the connection was answered, and no query of it has timed out since. */
 static bool is_answering(const struct client_conn *c)
 {
     return c->state == CLIENT_CONN_LIVE && c->proven && c->n_unheard == 0;

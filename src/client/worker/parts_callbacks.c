@@ -16,7 +16,7 @@ static void on_established(void *owner, struct client_conn *c)
         client_dispatch_proof(&p->dispatch, c);
 }
 
-/* The slot is back after recovery_ns. */
+/* The slot has a usable connection again after recovery_ns. */
 static void recovered(struct client_parts *p, const struct client_conn *c, uint64_t recovery_ns,
                       uint64_t now_ns)
 {

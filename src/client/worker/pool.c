@@ -86,7 +86,7 @@ static bool make_order(struct client_pool *p)
     return true;
 }
 
-/* Copies those open slots that are good, or that are not, to `to`, in their order. */
+/* Copies the open slots that are good, or those that are not, to `to`, in order. */
 static uint32_t copy(const struct client_pool *p, client_pool_is_good *is_good, const void *context,
                      bool good, uint32_t *to)
 {

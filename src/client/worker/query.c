@@ -11,7 +11,8 @@
 /* Limit on the initial table of queries in flight: 56 MiB of address space. */
 enum { MOST_EXPECTED = 3 << 18 };
 
-/* An answer may come long after the timeout: only ids of queries sent so long ago are reused. */
+/* An answer may arrive long after the timeout: ids are reused only this long after their queries
+ * were sent. */
 enum { REUSE_TIMEOUTS = 10, REUSE_S = 10 };
 
 /* Limit on connections that the timer closes per call, so that queries are sent in between: closing
@@ -215,7 +216,7 @@ void client_query_expire_due(struct client_queries *qs, uint64_t until_ns)
     (void)expire_oldest(qs, until_ns, UINT32_MAX);
 }
 
-/* Reads the sockets first: after a stall, answers that arrived in time are still there. */
+/* Reads the sockets first: after a stall, they still hold answers that arrived in time. */
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
 {
     struct client_queries *qs = arg;

@@ -24,7 +24,7 @@ static void print_s(FILE *out, uint64_t time_ns, uint64_t origin_ns)
     fprintf(out, "%" PRIu64 ".%06u", time_ns / 1000000000, (unsigned)(time_ns / 1000 % 1000000));
 }
 
-/* Of --connect-arrival.  The times of an earlier connection of the slot are left out. */
+/* The columns of --connect-arrival, without times of earlier connections of the slot. */
 static void print_arrival(FILE *out, const struct client_record *r, uint64_t origin_ns)
 {
     const bool is_established = r->due_ns > 0 && r->established_ns >= r->due_ns;

@@ -19,7 +19,7 @@ void client_reopen_free(struct client_reopen *r)
     r->places = NULL;
 }
 
-/* The place of one that is not in line is all zero. */
+/* The place of a slot that is not in the queue is all zero. */
 static bool is_in_line(const struct client_reopen *r, uint32_t i)
 {
     return r->n > 0 && r->places[r->places[i].before].behind == i;

@@ -46,8 +46,8 @@ static struct client_conn *dequeue(struct client_send *s)
     return c;
 }
 
-/* Counts the queued queries, all waiting for an id, as blocked.  Those counted before precede the
- * new ones. */
+/* Counts the queued queries, all waiting for an id, as blocked.  Those counted earlier are at the
+ * front of the queue. */
 static void count_blocked(struct client_send *s, struct client_conn *c)
 {
     uint32_t slot = c->queries.tail;
@@ -132,7 +132,7 @@ static void count_sent(struct client_send *s, uint32_t slot, uint32_t n, uint64_
     s->queries->span->now_ns = sent_ns;
 }
 
-/* The socket is full: for their times, the due queries count as sent now. */
+/* The socket is full: for the statistics, the due queries count as sent now. */
 static void send_behind_others(struct client_send *s, struct client_conn *c)
 {
     const uint32_t slot = c->queries.queued_head;
@@ -213,8 +213,8 @@ void client_send_all(struct client_send *s)
     while (s->n > 0) {
         struct client_conn *c = dequeue(s);
 
-        /* one that was queued may have ended, and another one be opening in its slot: it is queued
-         * again once it is established */
+        /* a queued connection may have ended, and a new one may be opening in its slot, which is
+         * queued again once it is established */
         if (c->state >= CLIENT_CONN_PROVING && c->state != CLIENT_CONN_ENDED)
             send_queued(s, c);
     }

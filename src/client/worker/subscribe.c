@@ -17,7 +17,8 @@
 /* Subscriptions per turn: enough to amortize it, few enough not to delay messages. */
 enum { SUBSCRIBE_BATCH = 64 };
 
-/* Interval of reading CLOCK_REALTIME again, as the sender does: it may be set during the run. */
+/* Interval at which CLOCK_REALTIME is read again, as the sender does: it may be set during the run.
+ */
 #define OFFSET_AGE_NS UNITS_NS_PER_S
 
 static void on_subscribe(evutil_socket_t fd, short what, void *arg);
@@ -372,7 +373,7 @@ static void leave_all(struct client_subscribe *s)
         client_stage_enter(s->stages, CLIENT_DRAINED);
 }
 
-/* Reads the sockets first: after a stall, what came in time is still there. */
+/* Reads the sockets first: after a stall, they still hold messages that arrived in time. */
 static void on_next(evutil_socket_t fd, short what, void *arg)
 {
     struct client_subscribe *s = arg;

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Interval at which the connection schedule is read: a slope becomes a staircase of such steps. */
+/* Interval at which the connection schedule is read: slopes become steps of this length. */
 #define TICK_NS (10 * UNITS_NS_PER_MS)
 
 /* Limits for changes by request: connections per step, time between steps. */

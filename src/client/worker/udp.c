@@ -13,7 +13,8 @@
 /* Limit on receive calls per wake-up, as for TCP. */
 enum { MAX_RECEIVES_PER_WAKEUP = 8 };
 
-/* The last datagrams of a broken connection get their own buffer: the worker's may be in use. */
+/* The last datagrams of a broken connection are read into a separate buffer: the worker's may be in
+ * use. */
 enum { REST_BYTES = 4096 };
 
 /* Limit on receive calls for them: more than a receive buffer of the usual size holds.  The peer
@@ -37,7 +38,8 @@ ssize_t client_udp_write(struct client_conn *c, const uint8_t *data, size_t n_by
     while (n_taken < n_bytes && n_sent > 0) {
         datagrams_split(out, data + n_taken, n_bytes - n_taken);
         n_sent = datagrams_send(event_get_fd(&c->event), out, &n_sent_bytes);
-        if (n_sent < 0) /* those before it are on their way; an error that lasts comes back */
+        if (n_sent < 0) /* the datagrams before it were sent; an error that persists will be
+                           reported again */
             return n_taken > 0 ? (ssize_t)n_taken : -1;
         client_io_count_sent(c, n_sent_bytes);
         n_taken += n_sent_bytes + (size_t)n_sent * DATAGRAMS_LENGTH_BYTES;
@@ -111,7 +113,8 @@ int client_udp_receive(struct client_conn *c, int fd)
     return 0;
 }
 
-/* Returns the length of the datagram, whatever the room; t->arrived_ns: when it arrived. */
+/* Returns the length of the datagram, even if the buffer is smaller; t->arrived_ns: when it
+ * arrived. */
 static ssize_t receive_one(struct client_transport *t, int fd, void *data, size_t n_bytes)
 {
     uint64_t epoch_ns;
