@@ -164,7 +164,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         ask.closes_with_fin ? preflight_tuples_churn_per_s(host, &ask) : HOST_LIMITS_UNKNOWN;
 }
 
-/* for n connections at a time */
+/* Plans for n connections at a time. */
 static void fit(struct client_plan *plan, const struct client_opts *o,
                 const struct host_limits *host, uint64_t n)
 {

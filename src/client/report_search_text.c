@@ -10,7 +10,7 @@
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
-/* a load: a number and its unit */
+/* A load: a number and its unit. */
 enum { LOAD_TEXT_BYTES = 2 * UNITS_TEXT_BYTES };
 
 /* "12,345 q/s" */

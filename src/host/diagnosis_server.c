@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Those that connected to themselves found no listener either. */
+/* Connections to themselves found no listener either. */
 static void say_how_many_refused(const struct diagnosis_input *in, char *text, uint64_t n_refused,
                                  uint64_t n_itself)
 {
@@ -152,8 +152,8 @@ static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_i
         has_same_queries && !in->reconnects ? ", or use --reconnect" : "");
 }
 
-/* Those that were reset before they were ever answered.  What was closed without a reset may be
- * idle, too, if it was asked nothing. */
+/* Those that were reset before they were ever answered.  Connections that were closed without a
+ * reset may have been idle, too, if no query was sent on them. */
 static uint64_t count_turned_away(const struct diagnosis_input *in, uint64_t n_ended)
 {
     const uint64_t n_unanswered = n_ended - in->losses->idle.count;
@@ -172,8 +172,8 @@ static void blame_timeout_and_limits(struct diagnosis *d, const struct diagnosis
         blame_limits_of_server(d, in, n_turned_away, 0);
 }
 
-/* An interrupted run does not try the server: its replacements have, and are not back.  On demand
- * they may have been closed again. */
+/* An interrupted run does not test the server: its replacements have done that, and failed.  With
+ * --on-demand, they may have been closed again. */
 static bool accepts_no_more(const struct diagnosis_input *in)
 {
     if (in->server_was_tried)

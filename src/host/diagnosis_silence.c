@@ -19,8 +19,8 @@ static uint64_t sum(const struct unanswered *u)
     return u->silent + u->closed + u->reset + u->other_bytes;
 }
 
-/* Half-open ones that are still open have no outcome yet; those that --reconnect has replaced have
- * nothing but their outcome. */
+/* Half-open connections that are still open have no outcome yet; of those that --reconnect has
+ * replaced, only the outcome is left. */
 static uint64_t count_half_open(const struct diagnosis_input *in)
 {
     const uint64_t n = diagnosis_line_count(in, REASON_HALF_OPEN);
@@ -67,14 +67,15 @@ bool diagnosis_silence_never_answered(const struct diagnosis_input *in)
     return sum(&u) > 0;
 }
 
-/* Accept queues of other programs may have overflowed, but a server that sends accepts. */
+/* The accept queues of other programs may have overflowed; but a server that sends data has
+ * accepted. */
 static bool does_not_accept(const struct diagnosis_input *in)
 {
     return in->listen_overflows != UNKNOWN && in->listen_overflows > 0 &&
            tally_get(&in->tally->bytes_received) == 0;
 }
 
-/* The kernel of the server's host would acknowledge what nobody reads. */
+/* The kernel of the server's host would acknowledge even data that no program reads. */
 static uint64_t count_unacknowledged(const struct diagnosis_input *in, const struct unanswered *u)
 {
     const uint64_t n = tally_get(&in->tally->connections.unproven_unacknowledged);
@@ -144,7 +145,7 @@ void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_in
     diagnosis_line_say(line->remedy, "%s", unanswered_remedy(in, &u));
 }
 
-/* what: of connections that the server may not have accepted. */
+/* what: describes connections that the server may not have accepted. */
 static void say_with_overflows(const struct diagnosis_input *in, struct diagnosis_line *line,
                                const char *what)
 {
@@ -158,7 +159,8 @@ static void say_with_overflows(const struct diagnosis_input *in, struct diagnosi
                            units_noun(in->listen_overflows, "overflow", "overflows"));
 }
 
-/* Connections that stay in the accept queue, beyond a limit of the server, begin no handshake. */
+/* Connections that stay in the accept queue, because the server has reached a limit, begin no
+ * handshake. */
 void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_input *in)
 {
     const uint64_t n = tally_get(&in->tally->connections.ended[PHASE_TLS][REASON_TIMEOUT]);
@@ -218,7 +220,7 @@ static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input 
     diagnosis_line_say(line->remedy, "%s", silent_port_remedy(in, n_closed > n_half_open));
 }
 
-/* Whether the server answers on no connection any more. */
+/* Whether the server no longer answers on any connection. */
 static bool all_are_silent(const struct diagnosis_input *in)
 {
     return in->deaf >= in->live || in->answering == 0;
@@ -259,7 +261,7 @@ void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_inp
 
 /* --- gone deaf --- */
 
-/* Deaf ones that never answered belong to the limits above. */
+/* Deaf connections that were never answered belong to the limits above. */
 static uint64_t count_gone_deaf(const struct diagnosis_input *in)
 {
     return in->deaf - count_never_accepted(in);
@@ -297,7 +299,7 @@ static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line
                        units_format_count(c, count_gone_deaf(in)), acknowledged);
 }
 
-/* The kernel of a host acknowledges what a program that hangs does not read. */
+/* A kernel acknowledges data even if the program that should read it hangs. */
 static const char *deaf_remedy(const struct diagnosis_input *in)
 {
     const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < count_gone_deaf(in);

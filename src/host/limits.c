@@ -206,8 +206,8 @@ static uint64_t less_mapped(const struct rlimit *of, const char *mapped)
 }
 
 /* Since Linux 4.7, RLIMIT_DATA limits all private writable mappings, thread stacks included
- * (may_expand_vm()).  They are all that the programs map once they run: VmData and VmSize grow by
- * the same. */
+ * (may_expand_vm()).  Once they run, the programs map nothing else: VmData and VmSize grow by the
+ * same amount. */
 static void read_address_space(struct host_limits *host)
 {
     struct rlimit all = unlimited, data = unlimited;

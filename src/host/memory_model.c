@@ -41,7 +41,7 @@ static const uint64_t program_mapped_bytes[2] = {13000000, 3500000};
 /* A class: four histograms in each thread, and in the main thread. */
 static const uint64_t class_mapped_bytes = 1110000;
 
-/* OpenSSL 3.0, TLS 1.3, resting: 16.2 kB in tcpclient when resumed, 20 kB when not, 15.2 kB in
+/* OpenSSL 3.0, TLS 1.3, idle: 16.2 kB in tcpclient when resumed, 20 kB when not, 15.2 kB in
  * tcpserver (tests/e2e/memory.py). */
 static const uint64_t tls_bytes[2] = {20000, 15200};
 

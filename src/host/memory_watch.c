@@ -13,7 +13,8 @@
 
 #define MIB (1024 * 1024ull)
 
-/* In connections: a smaller grant is not worth waiting for; from this one on opening resumes. */
+/* In connections: smaller grants are not worth waiting for; with one of at least this size, opening
+ * resumes. */
 enum { SHORT_GRANT = 32, AMPLE_GRANT = 1024 };
 
 enum { PATH_BYTES = 256, MEMINFO_BYTES = 8192, MOST_ZONEINFO_BYTES = 1 << 24 };
@@ -21,7 +22,7 @@ enum { PATH_BYTES = 256, MEMINFO_BYTES = 8192, MOST_ZONEINFO_BYTES = 1 << 24 };
 /* Checks that are skipped while nothing is taken. */
 enum { MOST_LOOKS_SAVED = 50 };
 
-/* Close to a limit it is worth reading the page cache that could be dropped. */
+/* This close to a limit, it is worth finding out how much page cache could be dropped. */
 #define CACHE_MATTERS_BYTES (32 * MIB)
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
@@ -91,7 +92,7 @@ static void look_at_cgroup(struct memory_watch *w, int64_t *granted, const struc
     judge(w, granted, &s);
 }
 
-/* One at least: a limit at which nothing is left may not be the one that matters. */
+/* At least one: a limit with nothing left may not be the one that matters. */
 static int64_t refusals_of(const struct memory_shortage *s)
 {
     const int64_t n =

@@ -110,7 +110,7 @@ int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTE
     return if_indextoname(route.interface, name) != NULL ? 0 : -1;
 }
 
-/* connect(2) takes the address that is all zero for loopback. */
+/* connect(2) treats the all-zero address as loopback. */
 static bool is_any(const struct sock_address *target)
 {
     static const uint8_t zero[16];

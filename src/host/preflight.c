@@ -23,7 +23,7 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 
 /* --- what both programs need --- */
 
-/* How to raise the limit: nr_open is the most that it can be. */
+/* How to raise the limit, which cannot exceed nr_open. */
 static const char *ulimit_text(char text[PREFLIGHT_TEXT_BYTES], const struct host_limits *host,
                                uint64_t needed)
 {
@@ -35,8 +35,8 @@ static const char *ulimit_text(char text[PREFLIGHT_TEXT_BYTES], const struct hos
     return text;
 }
 
-/* How many tables there can be, each with as many connections: the main thread's own table has a
- * descriptor for each of the others. */
+/* How many tables there can be, each with an equal share of the connections: the main thread's own
+ * table has a descriptor for each of the others. */
 static uint64_t most_tables(const struct host_limits *host, uint64_t reserved_fds)
 {
     return host->nofile > reserved_fds ? host->nofile - reserved_fds : 0;

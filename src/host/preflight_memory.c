@@ -17,7 +17,8 @@
 
 /* --- what is left, what is needed --- */
 
-/* The run's reserve: what its programs need is still in it when they have touched it. */
+/* Subtracts the reserve and what the programs need, so that the reserve is still free once they
+ * have touched their memory. */
 static uint64_t less_reserve(uint64_t available_bytes, uint64_t limit_bytes,
                              const struct memory_ends *ends, enum memory_watch_reserve part)
 {
@@ -70,7 +71,7 @@ bool preflight_memory_suffices(const struct host_limits *host, const struct memo
 
 static const char of_memory[] = "the available memory: expect reclaim";
 
-/* An account, how to raise its limit, and what to expect close to it. */
+/* A memory limit, how to raise it, and what happens close to it. */
 struct account {
     enum memory_account kind;
     const char *raise, *if_close;

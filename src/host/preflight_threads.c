@@ -27,7 +27,7 @@ static void check_host(struct preflight *p, const struct host_limits *host,
         preflight_line_add_sysctl(p, "kernel.pid_max", host->pid_max, needed, PREFLIGHT_STOP);
 }
 
-/* Returns what helps other than a higher limit. */
+/* Returns a remedy other than a higher limit. */
 static const char *instead(const struct preflight_line *line, const struct preflight_threads *ask)
 {
     const uint64_t n_missing = line->needed - line->available;

@@ -23,7 +23,7 @@ bool preflight_tuples_reuse(const struct host_limits *host)
     return host->tcp_timestamps != 0 && host->tcp_timestamps != UNKNOWN;
 }
 
-/* Where n more addresses come from: of IPv6, a single one is local without setup. */
+/* Says where n more addresses come from: for IPv6, only one is local without setup. */
 static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
                                   const struct preflight_client *ask, uint64_t n)
 {
@@ -38,7 +38,8 @@ static const char *addresses_text(char text[PREFLIGHT_TEXT_BYTES],
     return text;
 }
 
-/* Of one more address: those from ip_unprivileged_port_start on (client/sources.h). */
+/* Counts the ports of one more address: those from ip_unprivileged_port_start on
+ * (client/sources.h). */
 static uint64_t ports_per_address(const struct host_limits *host,
                                   const struct preflight_client *ask)
 {

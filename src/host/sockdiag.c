@@ -135,7 +135,8 @@ int sockdiag_count(const struct sock_address *peer, struct sockdiag_states *stat
     return inet_sockets_each(&which, on_closing, &census);
 }
 
-/* Not those of sockets that this end has closed: they end soon or can be reused as in TIME_WAIT. */
+/* Leaves out sockets that this end has closed: they end soon, or their tuples can be reused as in
+ * TIME_WAIT. */
 #define OPEN_STATES (1u << TCP_ESTABLISHED | 1u << TCP_SYN_SENT | 1u << TCP_CLOSE_WAIT)
 
 struct tuple_census {

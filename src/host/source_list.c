@@ -196,7 +196,7 @@ static char *end_of_item(char *list)
     return list;
 }
 
-/* Its tuples would be counted, and tried, more than once. */
+/* The tuples of a repeated address would be counted, and tried, more than once. */
 static int refuse_repeat(const struct srcplan *p, char *error)
 {
     struct srcplan_address repeated;

@@ -114,7 +114,7 @@ void openmetrics_end(struct openmetrics *m)
 /* --- reading --- */
 
 /* Returns the value in a line "name value" or "name{labels} value", whose label values have no '}';
- * NULL: in another line. */
+ * NULL if the line is another one. */
 static const char *value_in(const char *line, const char *name)
 {
     const size_t n_name = strlen(name);

@@ -269,7 +269,7 @@ void rows_begin(struct rows *s, uint64_t begin_ns)
     s->begin_ns = begin_ns;
 }
 
-/* Both rows of a query have it. */
+/* Both rows of a query give the same time. */
 static uint64_t due_ns(const struct rows_record *record)
 {
     return record->time_ns - record->lag_ns - (record->type == 'A' ? record->span_ns : 0);

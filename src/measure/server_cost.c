@@ -24,7 +24,8 @@ static bool is_known(const struct watch_sample *sample, enum watch_figure figure
 
 enum { FEWEST_PSS_SAMPLES = 5, PAGE_BYTES = 4096 };
 
-/* The growth of connections over those of the first n samples in which a figure is known. */
+/* Returns by how much the connections grew, over those of the first n samples that have the figure.
+ */
 static uint64_t span_of(const struct watch_series *s, size_t n, enum watch_figure figure)
 {
     uint64_t least = WATCH_UNKNOWN, most = 0;

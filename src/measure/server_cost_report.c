@@ -12,7 +12,7 @@
 
 enum { BYTES_TEXT_BYTES = UNITS_TEXT_BYTES + 3 };
 
-/* "1,234 B".  A slope may be negative: memory that was freed meanwhile. */
+/* "1,234 B".  A slope is negative if memory was freed meanwhile. */
 static const char *signed_bytes(char text[BYTES_TEXT_BYTES], double bytes)
 {
     char positive[UNITS_TEXT_BYTES];

@@ -30,7 +30,7 @@ struct slope slope_of(const struct slope_points *p, double step)
     struct slope s = {.n = p->n, .per_x = sxy / sxx, .low = NAN, .high = NAN};
     double error;
 
-    /* what rounding leaves of equal x is no difference */
+    /* with equal x, only rounding errors remain */
     if (!(sxx > 1e-9 * p->xx))
         return (struct slope){.per_x = NAN, .low = NAN, .high = NAN};
     if (p->n < 3)

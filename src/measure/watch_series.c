@@ -53,8 +53,8 @@ static void note_extremes(struct watch_series *s, const struct watch_sample *sam
     }
 }
 
-/* Drops every other sample that is not fixed.  The next one comes at the old distance from the last
- * one: if the last one stays, the next is to be dropped in its turn. */
+/* Drops every other sample that is not fixed.  The next sample comes at the old distance from the
+ * last one, so if the last one is kept, the next is dropped. */
 static void drop_every_other(struct watch_series *s)
 {
     size_t n = s->n_fixed;

@@ -69,13 +69,13 @@ static int receive_all(int fd, struct deadline *d, char *text, size_t n_bytes)
     return 0;
 }
 
-/* Whether this begins to tell of success, as far as it goes. */
+/* Whether this part of a response, as far as it was received, reports success. */
 static bool begins_well(const char *response)
 {
     return strncmp(response, SUCCESS, strnlen(response, strlen(SUCCESS))) == 0;
 }
 
-/* Whether the stream ended before the response did: the program was killed, say. */
+/* Whether the stream ended before the response did: for example, the program was killed. */
 static bool is_cut_off(const char *response)
 {
     const char *blank = strstr(response, "\r\n\r\n"), *length = strcasestr(response, LENGTH);

@@ -80,7 +80,7 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
     struct evhttp_connection *to = evhttp_request_get_connection(request);
     struct evbuffer *body = evbuffer_new();
 
-    /* libevent would promise to a client of HTTP/1.0 what it asks for: keep-alive */
+    /* to a client of HTTP/1.0 that requests keep-alive, libevent would promise it */
     evhttp_remove_header(evhttp_request_get_input_headers(request), "Connection");
     evhttp_add_header(headers, "Content-Type", type);
     evhttp_add_header(headers, "Cache-Control", "no-store");
@@ -129,7 +129,8 @@ static const char *method_of(struct evhttp_request *request)
     }
 }
 
-/* Of the target, if it is absolute (RFC 9112, 3.2.2); else of the header. */
+/* Returns the host of the target, if that is absolute (RFC 9112, 3.2.2), else that of the header.
+ */
 static const char *host_of(const struct evhttp_request *request, const struct evkeyvalq *headers)
 {
     const struct evhttp_uri *target = evhttp_request_get_evhttp_uri(request);

@@ -34,7 +34,8 @@ enum { N_PATHS = sizeof paths / sizeof *paths };
 #define REFUSE(status, ...)                                                                        \
     (snprintf(error, CONTROL_REQUEST_ERROR_BYTES, __VA_ARGS__), CONTROL_##status)
 
-/* Of the target "/stats", or of its absolute form "http://127.0.0.1/stats" (RFC 9112, 3.2.2). */
+/* Returns the path of a target such as "/stats", or of its absolute form "http://127.0.0.1/stats"
+ * (RFC 9112, 3.2.2). */
 static const char *path_of(const char *target)
 {
     if (strncasecmp(target, HTTP, strlen(HTTP)) != 0)

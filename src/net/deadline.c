@@ -23,7 +23,8 @@ struct deadline deadline_in(int wait_ms)
                              .until_ns = now_ns + (unsigned)wait_ms * UNITS_NS_PER_MS};
 }
 
-/* A call never waits to the end, since it would not notice a signal that came before it. */
+/* No call waits until the deadline, because it would not notice a signal that arrived before the
+ * call. */
 bool deadline_arm(struct deadline *d, int fd)
 {
     const uint64_t now_ns = clock_now_ns();

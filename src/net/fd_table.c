@@ -38,8 +38,8 @@ static int close_by_list(unsigned first, unsigned last)
     return 0;
 }
 
-/* Before Linux 5.9, and in some containers, there is no close_range(2).  Only without /proc closes
- * every number: there may be a billion. */
+/* Before Linux 5.9, and in some containers, there is no close_range(2).  Only without /proc, closes
+ * every number up to the limit, which may be a billion. */
 static void close_all(unsigned first, unsigned last)
 {
     const long n = sysconf(_SC_OPEN_MAX);

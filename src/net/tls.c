@@ -63,8 +63,8 @@ static enum outcome_reason reason_of_error(unsigned long code)
     }
 }
 
-/* Takes all errors from the queue.  The oldest is the cause, unless OpenSSL itself failed: that,
- * such as want of memory, may only show in a later one. */
+/* Removes all errors from the queue.  The oldest one is the cause, unless OpenSSL itself failed: a
+ * failure such as lack of memory may only show in a later error. */
 static enum outcome_reason take_errors(void)
 {
     const enum outcome_reason reason = reason_of_error(ERR_peek_error());
@@ -119,8 +119,8 @@ static enum tls_status status_of_failed_call(SSL *ssl)
     }
 }
 
-/* Both sides have agreed: an alert that says otherwise, such as protocol_version, is about a record
- * that was damaged on the way. */
+/* The handshake is complete: an alert that says otherwise, such as protocol_version, is about a
+ * record that was damaged on the path. */
 static enum tls_status after_agreement(struct tls_worker *w, enum tls_status status)
 {
     if (status == TLS_FAILED && w->reason == REASON_NO_AGREEMENT)
@@ -201,7 +201,7 @@ enum tls_status tls_receive(struct tls *t, const uint8_t *data, size_t n, uint8_
     *n_plain = 0;
     do {
         if (SSL_read_ex(ssl, plain + *n_plain, room - *n_plain, &n_read) != 1) {
-            w->n_in = 0; /* what follows the end is not for the next connection */
+            w->n_in = 0; /* bytes after the end do not belong to the next connection */
             status = free_buffers(ssl, status_of_failed_call(ssl));
             return had_agreed ? after_agreement(w, status) : status;
         }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the names of ciphers, as OpenSSL has them. */
+/* of cipher names, in OpenSSL's spelling */
 #define SEPARATORS ": ,;"
 
 /* The latest error as text; for a file, errno's.  OpenSSL does not always note that it is out of
@@ -81,8 +81,8 @@ static const char *append(char *list, const char *name, size_t n)
     return list + before + (before > 0);
 }
 
-/* In a list, OpenSSL ignores names that it does not know.  What does not begin like a name changes
- * the list, as "!aNULL" does (openssl-ciphers(1)). */
+/* OpenSSL ignores unknown names in a list.  An item that does not begin like a name changes the
+ * list, as "!aNULL" does (openssl-ciphers(1)). */
 static bool is_known(SSL_CTX *ctx, const char *name, bool is_suite)
 {
     if (!isalnum((unsigned char)name[0]))
@@ -247,8 +247,8 @@ static bool is_error(int library, int reason)
     return ERR_GET_LIB(code) == library && ERR_GET_REASON(code) == reason;
 }
 
-/* The following two return NULL, or what is wrong.  They say in their own words what users are
- * likely to meet: OpenSSL calls these cases "no start line", "unsupported" or "interrupted". */
+/* The following two functions return NULL, or what is wrong.  They describe the likely mistakes in
+ * plain words: OpenSSL calls them "no start line", "unsupported" or "interrupted". */
 static const char *use_certificate(SSL_CTX *ctx, const char *file)
 {
     const bool is_used = SSL_CTX_use_certificate_chain_file(ctx, file) == 1;

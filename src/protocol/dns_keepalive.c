@@ -3,7 +3,7 @@
 #include "protocol/dns_keepalive.h"
 
 enum {
-    FLAGS_END = 5, /* the first byte of the flags, behind length and id */
+    FLAGS_END = 5, /* the first byte of the flags, after length and id */
     QUESTIONS_END = 8,
     HEAD_BYTES = 14,
     QUESTION_BYTES = 4,
@@ -186,7 +186,8 @@ void dns_keepalive_read(struct dns_keepalive *k, const uint8_t *data, size_t n_b
     }
 }
 
-/* An error answer may be a bare header, whatever it says that follows: nothing of it is cut. */
+/* An error answer may be a bare header, even if its counts announce records: it is not truncated.
+ */
 enum dns_keepalive_found dns_keepalive_end(struct dns_keepalive *k)
 {
     const bool is_cut = k->state != DONE && k->state != ITEM;

@@ -139,7 +139,7 @@ static enum proxy_header_event end_line(const struct proxy_header_stream *s, str
     memcpy(text, s->bytes + sizeof v1_start - 1, n);
     text[n] = '\0';
     *h = (struct proxy_header){.version = PROXY_HEADER_V1, .family = AF_UNSPEC};
-    /* a zero byte would hide what is behind it */
+    /* a zero byte would hide the rest */
     return memchr(text, '\0', n) == NULL && parse_line(text, h) ? PROXY_HEADER_COMPLETE
                                                                 : PROXY_HEADER_MALFORMED;
 }
@@ -164,7 +164,7 @@ static size_t v2_bytes(const struct proxy_header_stream *s)
     return V2_START_BYTES + (size_t)(s->bytes[AT_LENGTH] << 8 | s->bytes[AT_LENGTH + 1]);
 }
 
-/* Of the addresses and ports of a family.  0: they are not read. */
+/* Returns the size of the addresses and ports of a family; 0 if they are not read. */
 static size_t v2_address_bytes(const struct proxy_header_stream *s)
 {
     static const size_t bytes[MAX_FAMILY + 1] = {0, 12, 36, 216};
@@ -173,7 +173,7 @@ static size_t v2_address_bytes(const struct proxy_header_stream *s)
     return s->bytes[AT_COMMAND] == COMMAND_LOCAL || transport == 0 ? 0 : bytes[family];
 }
 
-/* Of the first 16 bytes. */
+/* Checks the first 16 bytes. */
 static bool is_v2_byte(const struct proxy_header_stream *s, size_t at, uint8_t byte)
 {
     if (at < SIGNATURE_BYTES)

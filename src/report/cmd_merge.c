@@ -77,7 +77,7 @@ static void print_count(const struct json_object *result, const char *path)
     printf("%14s", result_u64(result, path, &count) ? units_format_count(text, count) : "-");
 }
 
-/* What a line counts. */
+/* The counts in a line, and where the result has them. */
 struct counts {
     const char *titles[2], *paths[2];
 };
@@ -123,7 +123,7 @@ static void latency_of_total(const struct total *total, const char *name, struct
         metrics_latency(metric, l);
 }
 
-/* Returns the least time that every sample without a value took in all runs; 0: unknown. */
+/* Returns a time that every query without a value exceeded, in all runs; 0: unknown. */
 static uint64_t least_timeout_ns(const struct recordings *all, const char *metric)
 {
     uint64_t least_ns = LATENCY_NEVER;

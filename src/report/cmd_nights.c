@@ -84,7 +84,7 @@ static size_t night_values(const struct run_group *g, uint64_t min_runs,
 
 /* --- verdict --- */
 
-/* Whether every earlier run has a value and no run of tonight, although it would hold. */
+/* Whether every earlier run has a value, and no run of tonight has one, although it would hold. */
 static bool is_missing(const struct run_group *before, const struct run_group *tonight,
                        const struct run_metric *row)
 {

@@ -110,7 +110,7 @@ static void print_rate(const struct json_object *result)
     putchar('\n');
 }
 
-/* Its rows are those of messages alone. */
+/* A listener has rows of messages only. */
 static bool is_of_listener(const struct recording *r)
 {
     return result_is_of_listener(r->result) ||
@@ -358,7 +358,7 @@ static void print_verdict(const struct json_object *result)
                plain(text, result_text(result, "broken_law")));
 }
 
-/* Of several runs each has its own cost. */
+/* Several runs have no common cost. */
 static int join(struct recordings *all, const char *path)
 {
     int failed = recordings_need_results(all, "--watch: ");

@@ -37,7 +37,7 @@ static int sample(struct watch *w, struct watch_series *series, uint64_t duratio
     uint64_t due_ns = begin_ns;
 
     while (watch_take(w, &s)) {
-        /* the sockets of the port are the client's connections, when they were listed */
+        /* the sockets of the port stand for the client's connections, if they were listed */
         s.at[WATCH_CONNECTIONS] = s.at[WATCH_ESTABLISHED];
         if (watch_series_add(series, &s) != 0)
             return log_error("out of memory");

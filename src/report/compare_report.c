@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_WHOLE 1000 /* capacities from here on are printed without a fraction */
+#define LEAST_WHOLE 1000 /* capacities of at least this are printed as integers */
 
 static const char *verdict_name(int code)
 {

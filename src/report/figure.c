@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Figures of a file that somebody else wrote may be beyond all bounds. */
+/* A file that another program wrote may contain any figure. */
 #define MOST 1e18
 
 const char *figure_count(char *text, const struct json_object *result, const char *path)

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ignored: outputs, the target and how to verify it, files whose settings are listed one by one,
- * the control port, what is watched, the start, the goals, and what differs between instances in
- * parallel */
+/* ignored: outputs, the target and its verification, files whose settings are listed one by one,
+ * the control port, the watched server, the start, the goals, and settings that differ between
+ * parallel instances */
 static const char *const no_settings[] = {
     "json",     "hlog",     "hgrm",         "output",         "connections-out",
     "raw",      "raw-full", "sample",       "target",         "port",

@@ -17,8 +17,8 @@
 
 extern char **environ;
 
-/* Has the signals that this program ignores end gnuplot, which would otherwise go on after a failed
- * write, and end as if the picture were complete. */
+/* Lets the signals that this program ignores terminate gnuplot, which would otherwise go on after a
+ * failed write and exit as if the picture were complete. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t ignored;
@@ -36,7 +36,8 @@ static int set_environment(void)
     /* in the C locale, as under cron, it warns that it cannot convert a degree sign to UTF-8 */
     if (setenv("LC_ALL", "C.UTF-8", 1) != 0)
         return errno;
-    /* that of the user may name a terminal which this gnuplot lacks: it would skip commands */
+    /* the user's may name a terminal that this gnuplot lacks, and gnuplot would then skip commands
+     */
     return setenv("GNUTERM", "unknown", 1) != 0 ? errno : 0;
 }
 

@@ -30,7 +30,7 @@ static void print_counts(FILE *out, const char *goal, uint64_t n, uint64_t of)
                 : units_noun(n_verb, "took longer or was lost", "took longer or were lost"));
 }
 
-/* Why it is undecided; what another version may say, as it is. */
+/* Why the goal is undecided; a reason of another version is printed as it is. */
 static void print_why(FILE *out, const struct json_object *goal)
 {
     const char *why = result_string(goal, "why");

@@ -44,7 +44,7 @@ static void put_times(struct history *history, struct history_column *c, const s
     }
 }
 
-/* Extends a column by what an interval covers. */
+/* Extends a column by the time that an interval covers. */
 static void cover(struct history_column *c, const struct timeline_entry *e, uint64_t first_ns)
 {
     const double begin_s = (double)(e->begin_ns - first_ns) / UNITS_NS_PER_S;
@@ -56,7 +56,7 @@ static void cover(struct history_column *c, const struct timeline_entry *e, uint
     c->length_s = (c->length_s > 0 && c_end_s > end_s ? c_end_s : end_s) - c->begin_s;
 }
 
-/* sum: scratch, the response times of the column that is being filled; one: scratch. */
+/* sum: scratch, for the response times of the column being filled; one: scratch. */
 static int fill(struct history *h, const struct timeline *t, struct hist *sum, struct hist *one)
 {
     const uint64_t first_ns = timeline_first_ns(t);

@@ -115,7 +115,7 @@ static double hodges_lehmann(const double *a, size_t n_a, const double *b, size_
     return (lower + (p.n_up_to > rank ? lower : p.smallest)) / 2;
 }
 
-/* In: a sorted sample; out: a sorted one of the same size, drawn from it with replacement. */
+/* Draws a sample of the same size from a sorted one, with replacement, and sorts it. */
 static void resample(struct rng *rng, const double *from, double *into, uint32_t *n_drawn, size_t n)
 {
     size_t i = 0;

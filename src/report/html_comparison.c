@@ -30,7 +30,8 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Of searches for a rate and for a number of connections, the capacities have nothing in common. */
+/* A search for a rate and one for a number of connections have capacities that cannot be compared.
+ */
 static bool have_same_unit(const struct json_object *a, const struct json_object *b)
 {
     const char *of_a = result_capacity_unit(a), *of_b = result_capacity_unit(b);
@@ -134,7 +135,7 @@ enum { N_RUN_COLUMNS = 8 };
         }                                                                                          \
     }
 
-/* Of queries, and of the messages of a listener. */
+/* Counts of queries, and of the messages of a listener. */
 static const struct html_column run_columns[][N_RUN_COLUMNS] = {RUN_COLUMNS("sent", "answered"),
                                                                 RUN_COLUMNS("received", "lost")};
 static const char *const run_counts[][2] = {{"queries.sent", "queries.answered"},

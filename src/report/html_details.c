@@ -13,7 +13,7 @@ struct figure_row {
     const char *(*text)(char *text, const struct json_object *result, const char *path);
 };
 
-/* NULL: of too few connections, or unknown. */
+/* NULL: there were too few connections, or it is unknown. */
 static const char *memory_per_connection(char *text, const struct json_object *result,
                                          const char *path)
 {
@@ -83,7 +83,7 @@ static const char *share_text(char *text, const struct json_object *backend, con
     return text;
 }
 
-/* Nothing for a single server. */
+/* Prints nothing for a single server. */
 static void print_backends(FILE *out, const struct json_object *result)
 {
     static const struct html_column of_backends[] = {{"server", true},    {"accepted", false},

@@ -17,7 +17,7 @@ struct metric_name {
     const char *key, *title;
 };
 
-/* The times of a query and its answer, and this host's part of them and of the connections. */
+/* The times of a query and its answer, this host's part of them, and the times of connections. */
 static const struct metric_name query_metrics[] = {
     {"response", "response"}, {"service", "service"}, {"net", "net"}};
 static const struct metric_name other_metrics[] = {
@@ -25,7 +25,7 @@ static const struct metric_name other_metrics[] = {
     {"handshake", "handshake"}, {"gap", "gap"},       {"recovery", "recovery"},
     {"min_rtt", "min RTT"}};
 
-/* Those of --connect-arrival: from the time that a connection was due, but for the last one. */
+/* The times of --connect-arrival: from when a connection was due, except the last one. */
 static const struct metric_name arrival_metrics[] = {{"open_lag", "open lag"},
                                                      {"due_to_connected", "connected"},
                                                      {"due_to_secured", "secured"},
@@ -64,7 +64,7 @@ static size_t n_columns(const struct metric_table *t)
     return 1 + t->n + (t->holds != NULL);
 }
 
-/* value: of one metric, as text or NULL. */
+/* value: returns that of one metric, as text or NULL. */
 static void
 print_row(FILE *out, const struct metric_table *t, const char *title, const char *holds_key,
           const char *(*value)(char *text, const struct latency *l, int which, uint64_t timeout_ns),
@@ -111,7 +111,7 @@ static const char *count(char *text, const struct latency *l, int which, uint64_
     return figure_number(text, (double)(which == 0 ? l->count : l->over));
 }
 
-/* over: title of the row that counts the values that never came. */
+/* over: title of the row that counts values slower than any that was recorded. */
 static void print_table(FILE *out, const struct metric_table *t, const char *caption,
                         const char *over)
 {

@@ -13,7 +13,7 @@ static const struct html_column columns[] = {{"outcome", true}, {"count", false}
 
 enum { N_COLUMNS = 3 };
 
-/* Of a name "phase/reason"; NULL: nothing is wrong, or the reason is unknown. */
+/* Returns the remedy of "phase/reason"; NULL: nothing is wrong, or the reason is unknown. */
 static const char *remedy_of(const char *name)
 {
     const char *slash = strchr(name, '/');

@@ -109,8 +109,8 @@ struct row {
     const char *title, *path;
 };
 
-/* Those of the schedule are over its duration, all others over the time of sending; those of
- * several instances add up.  Returns NULL if one is unknown. */
+/* The scheduled rate is over the duration of the schedule, all others over the time in which
+ * queries were sent; the rates of several instances add up.  Returns NULL if one is unknown. */
 static const char *rate_of_row(char *text, const struct recordings *runs, const struct row *row,
                                bool of_schedule)
 {
@@ -155,7 +155,7 @@ static void print_query_rates(FILE *out, const struct html_report *r)
     html_table_end(out);
 }
 
-/* The rate is that of the messages of the measurement. */
+/* The rate is that of the messages due in the measurement. */
 static void print_message_rates(FILE *out, const struct json_object *result)
 {
     static const struct html_column columns[] = {
@@ -176,7 +176,7 @@ static void print_message_rates(FILE *out, const struct json_object *result)
     html_table_end(out);
 }
 
-/* A part of the instances would be taken for all. */
+/* Some of the instances would be taken for all of them. */
 static bool each_has_log(const struct recordings *runs)
 {
     bool has = true;
@@ -196,7 +196,7 @@ static uint64_t end_of(const struct json_object *result, uint64_t *begin_ns)
     return (uint64_t)fmax((double)end_ns, (double)*begin_ns + sending_s * UNITS_NS_PER_S);
 }
 
-/* From the first of the runs to the last.  Of a search, the trials are not the whole time. */
+/* From the first of the runs to the last.  In a search, the trials do not cover the whole time. */
 static void set_measurement(struct history *h, const struct timeline *t,
                             const struct recordings *runs)
 {

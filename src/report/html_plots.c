@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of each curve of what the server used. */
+/* Limit on the points of each curve of what the server used. */
 enum { COST_POINTS = 200 };
 
 #define BYTES_PER_MIB 1048576.0
@@ -58,7 +58,7 @@ void html_plots_percentiles(FILE *out, const struct metrics *metrics)
 
 /* --- trials of a search --- */
 
-/* Of those that the server, not this host, decided. */
+/* Only of trials that the server, not this host, decided. */
 static bool is_judged(const struct json_object *trial)
 {
     const char *class = result_string(trial, "class");
@@ -66,10 +66,9 @@ static bool is_judged(const struct json_object *trial)
     return class != NULL && (strcmp(class, "good") == 0 || strcmp(class, "bad") == 0);
 }
 
-/* Prints a block with the time of each trial that has it.  One without it would part the curve of
- * all that came before from that of all that came after, since gnuplot sorts only what is between
- * undefined points; the first point is undefined, so that a block without trials is no error.
- * Returns their number. */
+/* Prints a block with the time of each trial that has one, and returns their number.  A trial
+ * without one would split the curve in two, because gnuplot sorts only the points between undefined
+ * ones.  The first point is undefined, so that a block without trials is no error. */
 static unsigned print_trials(FILE *out, const struct json_object *search, const char *block,
                              const char *path, struct plot_extent *loads, struct plot_extent *times)
 {
@@ -132,8 +131,8 @@ void html_plots_trials(FILE *out, const struct json_object *search)
 
 /* --- what the server used --- */
 
-/* Shorter distances between samples, such as that to the last one at the end of the run, are left
- * out: CPU time is counted in clock ticks, which are too coarse for them. */
+/* Samples closer together than this, such as the last one of the run and the one before it, are
+ * left out: CPU time is counted in clock ticks, which are too coarse for them. */
 #define SHORTEST_CPU_NS 500000000.0
 
 static bool has_point(const struct watch_sample *s, enum watch_figure figure)
@@ -155,14 +154,14 @@ bool html_plots_has_memory(const struct watch_series *samples, enum watch_figure
     return count_points(samples, user) > 1;
 }
 
-/* Of all points of the picture. */
+/* The highest values of all points in the picture. */
 struct highest {
     double connections, mib;
 };
 
-/* Prints about COST_POINTS of the points that are known, since some figures are in few samples.  In
- * MiB: gnuplot puts ticks at round numbers, which bytes in binary units are not.  The first point
- * is undefined, so that a block without others is no error. */
+/* Prints about COST_POINTS of the known points; some figures are in few samples only.  In MiB:
+ * gnuplot puts ticks at round numbers, which bytes in binary units are not.  The first point is
+ * undefined, so that a block without others is no error. */
 static void print_points(FILE *out, const char *block, const struct watch_series *samples,
                          enum watch_figure figure, struct highest *highest)
 {
@@ -251,7 +250,8 @@ void html_plots_cpu(FILE *out, const struct watch_series *samples)
 
 #define CAPACITY_TITLE_BYTES 64
 
-/* A bound without the other has no mark: gnuplot fails if there is none at all. */
+/* Whether a point is drawn: one bound without the other is not. gnuplot fails if nothing is drawn.
+ */
 static bool has_mark(const struct json_object *point)
 {
     double value;
@@ -281,7 +281,7 @@ static void capacity_title(char title[CAPACITY_TITLE_BYTES], const struct json_o
              unit != NULL ? unit : "");
 }
 
-/* Of all capacities and bounds; at least 0. */
+/* Returns the highest of all capacities and bounds; at least 0. */
 static double highest_of(const struct json_object *sweep)
 {
     static const char *const paths[] = {"search.capacity", "search.lower", "search.upper"};
@@ -295,8 +295,8 @@ static double highest_of(const struct json_object *sweep)
     return highest;
 }
 
-/* Error bars are thick lines, bounds without an answer thin ones with a dash between them: gnuplot
- * draws points by reference to its definitions, which are left out. */
+/* Error bars are thick lines; bounds without an answer are thin lines with a dash between them.
+ * Points would need gnuplot's definitions, which are left out of the page. */
 void html_plots_sweep(FILE *out, const struct json_object *sweep)
 {
     const char *over = result_string(sweep, "over");

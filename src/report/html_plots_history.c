@@ -78,7 +78,7 @@ static unsigned alpha_of(uint64_t count, uint64_t most)
            (unsigned)((ALPHA_MOST - HEAT_LEAST_ALPHA) * log1p((double)count) / log1p((double)most));
 }
 
-/* The column to show at a place: of an interval longer than a column, more than one. */
+/* The column to show at a position; an interval longer than a column takes up several. */
 static const struct history_column *column_at(const struct history *h, size_t i)
 {
     const struct history_column *c = &h->columns[i];
@@ -114,7 +114,7 @@ static void print_time(FILE *out, uint64_t ns)
         fputs(" NaN", out);
 }
 
-/* Those without a point would be in the key nevertheless. */
+/* A curve without a point would still be in the key. */
 static void print_curves(FILE *out, const struct history *h)
 {
     bool has_p50 = false, has_p99 = false;
@@ -167,7 +167,8 @@ static double end_of(const struct history_column *c)
     return c->begin_s + c->length_s;
 }
 
-/* When the last answer of a column came, at the latest: none was due after the measurement. */
+/* The latest time at which an answer of the column can have arrived: none was due after the
+ * measurement. */
 static double answers_end_of(const struct history *h, const struct history_column *c)
 {
     const double slowest_s = c->max_ns != LATENCY_UNKNOWN ? (double)c->max_ns / UNITS_NS_PER_S : 0;
@@ -195,7 +196,7 @@ static double print_rate(FILE *out, const struct history *h, const struct histor
     return fmax(answered_qps, sent_qps); /* which ignores NAN */
 }
 
-/* most_qps: the highest that is drawn besides. */
+/* most_qps: the highest of the other rates that are drawn. */
 static void print_rates(FILE *out, const struct history *h, double most_qps)
 {
     double end_s = 0; /* of the column before */

@@ -23,8 +23,8 @@ static double opened_before_load(const struct json_object *result)
                : 0;
 }
 
-/* "20 connections established; the 10 before the load took 417 us, 24,000 per second."  Of several
- * instances, the time is the longest: the sum of their rates did not last that long. */
+/* "20 connections established; the 10 before the load took 417 us, 24,000 per second."  Several
+ * instances have the longest of their times: the sum of their rates did not last that long. */
 static void print_counts(FILE *out, const struct json_object *result, const struct recordings *runs)
 {
     char connected[FIGURE_TEXT_BYTES], first[FIGURE_TEXT_BYTES], elapsed[FIGURE_TEXT_BYTES],

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of the table.  A search has up to 512 trials, usually 60; a page should have at most 300 kB. */
+/* Limit on rows of the table.  A search has up to 512 trials, usually 60, and a page should have at
+ * most 300 kB. */
 enum { MOST_ROWS = 200 };
 
 static void print_found(FILE *out, const struct json_object *search, const char *lower,

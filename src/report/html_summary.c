@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * html_summary: the first screen of the page: what was measured, whether it holds, and the figures
- * that people ask for first. */
+ * that readers look for first. */
 #include "report/explanation.h"
 #include "report/figure.h"
 #include "report/goal_line.h"

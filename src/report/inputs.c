@@ -40,7 +40,7 @@ static size_t find_regular(struct input *inputs, char *const *names, int n_names
     return n;
 }
 
-/* The figures of a file that is given twice would be counted twice. */
+/* A file given twice would be counted twice. */
 static int check_side(char *const *names, int n_names)
 {
     struct input *inputs = calloc((size_t)n_names + 1, sizeof *inputs);

@@ -48,7 +48,7 @@ static bool make_room(struct lines *l)
     return true;
 }
 
-/* What editors on Windows add: a byte order mark, and CR before each newline. */
+/* Removes what editors on Windows add: a byte order mark, and CR before each newline. */
 static void drop_foreign(struct lines *l)
 {
     const size_t n_mark = l->number == 1 ? utf8_mark_bytes(l->line, l->length) : 0;

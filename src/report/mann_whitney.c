@@ -67,7 +67,7 @@ double mann_whitney_least_p(size_t n_a, size_t n_b)
     return n_a == 0 || n_b == 0 ? 1 : p_of(0, (double)n_a, (double)n_b, 0);
 }
 
-/* Number of values that are less, or equal and earlier. */
+/* Returns the number of values that are less, or equal and earlier. */
 static size_t position_of(const double *p, size_t n, size_t i)
 {
     size_t position = 0;

@@ -126,7 +126,8 @@ static bool lists_what_occurred(const char *key)
     return false;
 }
 
-/* A key that one of them lacks did not occur there; or it is unknown there, and so for both. */
+/* A key that one of them lacks did not occur there, unless the whole object is unknown there, and
+ * therefore unknown for both. */
 static struct json_object *merge_objects(const char *key, struct json_object *a,
                                          struct json_object *b, bool counts)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of runs that were meant to run in parallel. */
+/* Least overlap of runs that were meant to run in parallel. */
 #define LEAST_OVERLAP 0.9
 
 /* Room for the names of two files and settings. */
@@ -39,7 +39,7 @@ static bool has_random_arrivals(const struct json_object *result)
     return kind != NULL && strcmp(kind, "window") != 0 && strcmp(kind, "constant") != 0;
 }
 
-/* Returns what both runs did alike if they have the same seed; NULL: nothing. */
+/* Returns what is identical in both runs if they have the same seed; NULL: nothing. */
 static const char *what_is_the_same(const struct json_object *a, const struct json_object *b)
 {
     const bool queries = sent_queries(a) && sent_queries(b);

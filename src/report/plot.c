@@ -127,7 +127,7 @@ static void print_latency(FILE *out, const struct recordings *all, const char *m
  * apart, may leave less than this between two seconds. */
 #define LONGEST_PAUSE_NS (UNITS_NS_PER_S / 2)
 
-/* Dots of more would hide each other, and the curves below. */
+/* With more dots, they would hide each other and the curves below. */
 enum { MOST_SECONDS_WITH_DOTS = 150 };
 
 struct seconds {

@@ -39,7 +39,7 @@ void plot_head(FILE *out, enum plot_form form, const char *title)
             form == PLOT_TERM ? "below" : "outside right top Left reverse width 2");
 }
 
-/* What fits beside the frame, and below it. */
+/* How many characters fit beside the frame, and below it. */
 enum { COLUMNS_BESIDE = 30, LINES_BELOW = 8 };
 
 void plot_key(FILE *out, enum plot_form form, const struct recordings *all)
@@ -48,7 +48,7 @@ void plot_key(FILE *out, enum plot_form form, const struct recordings *all)
 
     for (size_t i = 0; i < all->n; i++)
         is_long |= plain_columns(all->items[i].name) > COLUMNS_BESIDE;
-    if (form != PLOT_TERM && is_long && all->n <= LINES_BELOW) /* the title is distance */
+    if (form != PLOT_TERM && is_long && all->n <= LINES_BELOW) /* the title serves as distance */
         fputs("set key below left Left reverse maxcols 1 title ' '\nset rmargin 5\n", out);
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Somebody else may have written the file. */
+/* Another program may have written the file. */
 #define LEAST_LOAD 1e-9
 #define MOST_LOAD  1e18
 

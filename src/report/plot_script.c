@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* A point whose rarity exceeds that of the last one by less is not visible. */
+/* A point whose rarity exceeds that of the last one by less than this is not visible. */
 #define VISIBLE_STEP 1.01
 
 void plot_script_quote(FILE *out, const char *text)
@@ -40,7 +40,7 @@ void plot_script_label(FILE *out, const char *what, const char *unit)
     plot_script_quote(out, unit);
 }
 
-/* For a logarithmic axis: what is below the lowest bucket is counted there, and is drawn there. */
+/* For a logarithmic axis: values below the lowest bucket are counted in it, and drawn there. */
 static double drawn_s(uint64_t ns)
 {
     return (double)(ns > HIST_LOWEST_NS ? ns : HIST_LOWEST_NS) / UNITS_NS_PER_S;

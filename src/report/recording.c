@@ -224,7 +224,7 @@ static bool lacks_all_values(const struct recording *r, const struct metric *met
            l->count > 0;
 }
 
-/* As many values as the result counts: they have other extremes. */
+/* The log has as many values as the result, but other extremes. */
 static int refuse_extremes(const struct recording *r, const struct metric *metric,
                            const struct latency *l)
 {

@@ -22,8 +22,8 @@ static size_t stem_length(const char *path)
     return n;
 }
 
-/* The directory of a file, however it is written; as it is written if that cannot be found out, as
- * for a file that does not exist.  NULL: out of memory. */
+/* Returns the canonical directory of a file; as it was given if that is unknown, for example
+ * because the file does not exist.  NULL: out of memory. */
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -68,7 +68,8 @@ static void keep(void *run)
     (void)run; /* it belongs to the recordings */
 }
 
-/* What is kept of the runs: also their histograms and connections, also the intervals of logs. */
+/* How much of the runs is kept: the results; also histograms and connections; also the intervals of
+ * logs. */
 enum kept { RESULTS, TOTALS, INTERVALS };
 
 /* Ends at the first bad file, or marks the runs that have one.  Returns 0 or -1. */

@@ -153,7 +153,7 @@ static unsigned line_of(const char *text, size_t offset)
     return line;
 }
 
-/* Whether it has too many objects and arrays, for each of which json-c takes up to 800 bytes. */
+/* Whether the text has too many objects and arrays: json-c takes up to 800 bytes for each. */
 static bool has_too_many(const char *text, size_t n_bytes)
 {
     size_t n = 0;
@@ -163,7 +163,7 @@ static bool has_too_many(const char *text, size_t n_bytes)
     return n > RESULT_MOST_PARTS;
 }
 
-/* Why json-c returned nothing, without an error: at the end of its memory, too. */
+/* Why json-c returned nothing without an error: it does so when it runs out of memory, too. */
 static const char *why_nothing(const char *text)
 {
     return text[strspn(text, " \t\r\n")] == 'n' ? "null where an object is expected"
@@ -221,7 +221,7 @@ static const char *lacks(const struct json_object *result)
     return NULL;
 }
 
-/* The state of a run in progress, whose verdict is not known yet; NULL: it is none. */
+/* The state of a run in progress, whose verdict is not known yet; NULL: the run has ended. */
 static const char *state_in_progress(const struct json_object *result)
 {
     static const char *const states[] = {"connecting", "running", "paused", "draining"};

@@ -14,9 +14,9 @@
 
 #define LATENCY_SHARE  0.03
 #define ANSWERED_SHARE 0.001
-#define CAPACITY_SHARE 0.02 /* as far as the bounds of a search are apart */
+#define CAPACITY_SHARE 0.02 /* as far apart as the bounds of a search are */
 
-#define MOST_VALUE 1e18 /* somebody else may have written the file */
+#define MOST_VALUE 1e18 /* another program may have written the file */
 
 const struct run_metric run_metrics[RUN_METRICS] = {
     {"response p50", "response", "p50", LATENCY_SHARE, false},

@@ -9,7 +9,7 @@
 
 enum { MOST_COLUMNS = 64 };
 
-/* Of all figures; somebody else may have written the file. */
+/* Limit on all figures: another program may have written the file. */
 #define MOST 1e18
 
 /* NAN: unknown. */

@@ -54,8 +54,8 @@ static bool has_values(const struct recording *r, const char *metric)
     return m != NULL && m->hist.count > 0;
 }
 
-/* The response times of all are unknown if those of a run are, and so are the others if they were
- * not measured in a run that has answers: not even the mean is that of all. */
+/* The response times of the total are unknown if those of any run are.  Other times are unknown if
+ * a run with answers did not measure them: not even the mean would be that of all runs. */
 static void forget_unknown(struct total *total, const struct recordings *all)
 {
     static const char *const of_answers[] = {"response", "service", "net"};

@@ -65,14 +65,14 @@ static struct run run_of(const struct json_object *result)
     return run;
 }
 
-/* Whether the samples, of which there are some, last until the end of the run. */
+/* Whether the samples (at least one) last until the end of the run. */
 static bool is_complete(const struct watch_series *s, const struct run *run)
 {
     return s->items[s->n - 1].at[WATCH_EPOCH_NS] + MARGIN_NS >= run->end_ns;
 }
 
-/* Reads the samples of the time of the run, of which the highest values are known even if a series
- * has no room for all of them.  Returns 0, or -1 after one line on stderr. */
+/* Reads the samples from the time of the run.  Highest values cover all of them, even if the series
+ * has no room for all.  Returns 0, or -1 after one line on stderr. */
 static int read_samples(struct watch_series *series, const struct json_object *file,
                         const char *path, const struct run *run)
 {

@@ -20,7 +20,7 @@
 /* Connections accepted per wake-up: enough to amortize it, few enough not to delay open ones. */
 enum { ACCEPT_BATCH = 64, REFUSE_BATCH = 64 };
 
-/* Wake-ups for full workers until another helper takes over. */
+/* Number of wake-ups for full workers after which another helper takes over. */
 enum { TURN_WAKEUPS = 64 };
 
 enum { REMEDY_BYTES = 200 };

@@ -62,7 +62,8 @@ static bool open_within_limit(struct server_conns *conns, int fd, const struct s
     if (error == 0)
         return true;
     refuse(conns, fd, server_refusal_of_errno(error));
-    if (limit != NULL) /* once it is closed: another thread may open the next one at once */
+    if (limit != NULL) /* only after the socket is closed: another thread may then open the next
+                          connection at once */
         source_limit_leave(limit, entry);
     return false;
 }

@@ -61,7 +61,8 @@ void server_conn_begin(struct server_conn *c)
 
 /* --- closing --- */
 
-/* Tells a TLS client that nothing is missing (RFC 8446, 6.1), unless bytes are held back for it. */
+/* Sends close_notify, which tells a TLS client that nothing is missing (RFC 8446, 6.1), unless
+ * bytes for it are still waiting. */
 static void send_close_notify(struct server_conn *c)
 {
     struct tls_worker *tls = &c->conns->tls;

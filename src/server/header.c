@@ -57,7 +57,7 @@ int server_header_open(struct server_conns *conns, int fd, const struct srcplan_
     return error;
 }
 
-/* The timeout of libevent would start over with each byte. */
+/* libevent's timeout would start over with each byte. */
 static void await_rest(struct server_conn *c)
 {
     const uint64_t now_ns = clock_now_ns(), deadline_ns = c->header->deadline_ns;

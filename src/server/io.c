@@ -176,7 +176,7 @@ static size_t receive(struct server_conn *c, int fd)
     return (size_t)n;
 }
 
-/* While the kernel has data for a peer that does not read, it keeps the socket after close(2), for
+/* As long as a peer does not read its data, the kernel keeps the socket after close(2), for
  * minutes, and no limit counts it; a reset frees it. */
 static void close_idle(struct server_conn *c, enum outcome_phase phase)
 {

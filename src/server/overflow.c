@@ -56,7 +56,7 @@ void server_overflow_pass_turn(const struct server_overflow *o)
     const uint64_t turn = 1;
     const ssize_t n = write(o->turn_fd, &turn, sizeof turn);
 
-    assert(n == sizeof turn); /* there is one turn: the counter is never full */
+    assert(n == sizeof turn); /* there is only one turn, so the counter is never full */
     (void)n;
 }
 

@@ -22,7 +22,7 @@
 /* In a table shared by all threads: requests at the control port, files of results. */
 #define KEPT_FDS 16u
 
-/* In the table of sources. */
+/* Least number of entries in the table of sources. */
 #define LEAST_SOURCES 1024u
 
 /* Every fd table contains all listeners, within PROCESS_LIMITS_RESERVED_FDS. */
@@ -124,7 +124,7 @@ static bool fits_memory(const struct server_plan *plan, const struct server_opts
     return preflight_memory_suffices(host, &ends, MEMORY_WATCH_OF_SERVER);
 }
 
-/* As many of n as fit into the memory of a host, by bisection. */
+/* Returns how many of n connections fit into the memory of a host, by bisection. */
 static uint64_t fit_memory(const struct server_plan *plan, const struct server_opts *o,
                            const struct host_limits *host, uint64_t n)
 {
@@ -228,7 +228,8 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
     return 0;
 }
 
-/* As many of n as the address space holds, even if others free all of the machine's memory. */
+/* Returns how many of n connections fit into the address space, even if other programs free all of
+ * the machine's memory. */
 static uint64_t fit_address_space(const struct server_plan *plan, const struct server_opts *opts,
                                   uint64_t n)
 {

@@ -76,15 +76,16 @@ static uint64_t next_constant_ns(const struct server_push *p, double rate_per_s,
     return from_ns + (uint64_t)(left_ns / rate_per_s);
 }
 
-/* Until when all arrivals have been taken: if more are due, until the last one taken. */
+/* The time up to which all arrivals have been taken; if more are due, the time of the last one
+ * taken. */
 static uint64_t taken_until_ns(const struct server_push *p, uint64_t now_ns)
 {
     return p->pacer.next_ns > now_ns || p->n_due == 0 ? now_ns : p->due[p->n_due - 1].intended_ns;
 }
 
-/* Adapts the rate to the numbers of subscribers, also that of arrivals which are due and not yet
- * taken: a worker that is always behind would never adapt.  Poisson arrivals are memoryless: they
- * start afresh. */
+/* Adapts the rate to the numbers of subscribers, also for arrivals that are due and not yet taken:
+ * a worker that is always behind would otherwise never adapt.  Poisson arrivals are memoryless, so
+ * they start afresh. */
 static void follow_subscribers(struct server_conns *conns, uint64_t now_ns)
 {
     const struct server_config *config = conns->config;

@@ -52,7 +52,8 @@ void server_service_begin(struct server_conn *c, uint32_t source_entry,
     error = server_io_watch(c, fd);
     if (error != 0) {
         server_conn_refuse(c, server_refusal_of_errno(error));
-        if (limit != NULL) /* once it is closed: another thread may open the next one at once */
+        if (limit != NULL) /* only after the socket is closed: another thread may then open the next
+                              connection at once */
             source_limit_leave(limit, source_entry);
         return;
     }

@@ -51,8 +51,8 @@ static int open_outputs(struct server *s)
                : output_open_log(&s->connections, "connections-out", s->opts.connections_out);
 }
 
-/* Once nothing is left that could refuse to start: files of an earlier run stay as they are until
- * then. */
+/* Called when nothing can prevent the start any more: until then, files of an earlier run stay as
+ * they are. */
 static int begin_outputs(struct server *s)
 {
     if (output_begin(&s->json) != 0 || output_begin(&s->connections) != 0)

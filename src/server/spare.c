@@ -44,7 +44,7 @@ static int accept_one(int listener_fd, struct sock_address *peer)
                    SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-/* A new descriptor has the lowest free number. */
+/* The kernel gives a new descriptor the lowest free number. */
 static bool leaves_too_few(const struct server_spare *s, int listener_fd)
 {
     struct rlimit nofile;

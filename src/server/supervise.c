@@ -38,7 +38,7 @@ void server_supervise_collect(void *context)
     host_counters_read(&r->now);
 }
 
-/* What another network namespace caused is visible only while it lasts. */
+/* Memory pressure caused in another network namespace is visible only while it lasts. */
 static void look_for_pressure(struct server *s)
 {
     const uint64_t now_ns = clock_now_ns();
@@ -109,7 +109,7 @@ static void on_stats(evutil_socket_t fd, short what, void *arg)
     s->previous_ns = now_ns;
 }
 
-/* Puts a new result in place of the last one; for stdout and pipes, behind it. */
+/* Replaces the last result with a new one; on stdout and pipes, appends it. */
 static void put_json(struct server *s)
 {
     struct text_stream t;

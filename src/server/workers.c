@@ -80,7 +80,7 @@ int server_workers_start(struct server_workers *w, struct server_config *config,
     w->most = most;
     if (!config->own_fd_tables)
         server_spare_open(&config->spare, config->n_kept_fds);
-    /* a single worker or a shared table: nobody to help */
+    /* a single worker or a shared table: there is no worker to help */
     if (server_overflow_open(&config->overflow, config->own_fd_tables && most > 1, most > n) != 0)
         return log_error("cannot start threads: %s%s", strerror(errno), thread_start_hint(errno));
     if (list_kept_fds(w) != 0)

@@ -51,8 +51,8 @@ static void choose(struct arrivals *a)
         a->connection = (uint32_t)(((uint64_t)a->connection + a->step) % n);
 }
 
-/* Returns whether the arrival is for this worker.  Those of connections without a worker are taken
- * in turn. */
+/* Returns whether the arrival is for this worker.  Arrivals of connections without a worker are
+ * distributed in turn. */
 static bool claim(struct arrivals *a)
 {
     if (a->connection >= a->first && a->connection < a->end)

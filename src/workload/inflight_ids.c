@@ -153,8 +153,8 @@ static void make_id_set(struct inflight *t, struct inflight_list *list)
     list->id_set = i;
 }
 
-/* Ids are used in turn, so unless one in flight has been passed over, the first of the list is the
- * next to come round. */
+/* Ids are used in turn, so unless one in flight has been skipped, the first of the list is the next
+ * one to be reached. */
 static bool is_in_use(struct inflight *t, struct inflight_list *list, uint32_t connection,
                       uint16_t id)
 {
@@ -217,7 +217,7 @@ static bool may_be_answered(const struct inflight *t, const struct inflight_list
 {
     const struct inflight_query *ids = &t->slots[slot];
     const uint32_t due_ds = to_ds(t->slots[list->queued_head].intended_ns);
-    const int32_t age_ds = (int32_t)(due_ds - ids->sent_ds); /* up to 1 more than it is */
+    const int32_t age_ds = (int32_t)(due_ds - ids->sent_ds); /* too high by up to 1 */
 
     if (age_ds <= (int64_t)(t->reuse_ns / 100000000))
         return true;

@@ -6,12 +6,14 @@
 
 #include <stdbool.h>
 
-/* What is to be divided, and among how many: those that do not keep what they have. */
+/* How many connections are to be divided, and among how many workers: those that do not keep what
+ * they have. */
 struct division {
     uint32_t n, n_workers;
 };
 
-/* Whether a worker keeps what it has, because its share would be on the wrong side of that. */
+/* Whether a worker keeps what it has, because its share would be smaller when connections are
+ * added, or larger when they are removed. */
 static bool keeps(struct division d, uint32_t has, bool grows)
 {
     const uint32_t least = d.n / d.n_workers, most = least + (d.n % d.n_workers > 0);
@@ -19,7 +21,7 @@ static bool keeps(struct division d, uint32_t has, bool grows)
     return grows ? has > least : has < most;
 }
 
-/* What those leave that keep theirs according to `before`. */
+/* Returns what is left for the other workers if some keep theirs according to `before`. */
 static struct division rest_of(struct division all, struct division before, const uint32_t *has,
                                bool grows)
 {
@@ -44,7 +46,7 @@ void spread_connections(uint32_t n, uint32_t n_workers, const uint32_t *has, uin
     for (uint32_t w = 0; w < n_workers; w++)
         n_has += has[w];
     grows = n >= n_has;
-    do { /* more of them keep theirs each time, but never all */
+    do { /* each time, more workers keep theirs, but never all */
         before = d;
         d = rest_of(all, before, has, grows);
     } while (d.n_workers != before.n_workers);

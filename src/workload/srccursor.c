@@ -32,7 +32,7 @@ void srccursor_free(struct srccursor *c)
     c->n_returned = c->room = 0;
 }
 
-/* An exhausted counter is not incremented: it must not wrap around. */
+/* Does not increment an exhausted counter, which must not wrap around. */
 static uint64_t take_spare(struct srccursor *c, uint64_t capacity)
 {
     if (atomic_load_explicit(c->spare, memory_order_relaxed) >= capacity)

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* What chance may add to the losses: this many standard deviations, but at most this part of those
- * of the second quarter; the limit of growth has room for as much. */
+/* How much chance may add to the losses: this many standard deviations, but at most this part of
+ * the losses in the second quarter; the limit on growth allows for as much. */
 #define MOST_DEVIATIONS 4
 #define CHANCE_PART     0.5
 
@@ -49,7 +49,8 @@ bool trend_least(const struct trend *t, uint64_t *early, uint64_t *late)
     return t->early.n > 0 && t->late.n > 0;
 }
 
-/* Returns for how long the queries had been sent of which the lost ones were in flight. */
+/* Returns the length of the period in which the lost queries that were still in flight had been
+ * sent. */
 static double sent_for_ns(const struct trend_quarter *q, uint64_t timeout_ns)
 {
     return fmin((double)q->at_ns, (double)timeout_ns);

@@ -109,8 +109,7 @@ int client_tuples_connect(struct client_tuples *t, const struct sock_address *ta
             break;
     }
     if (fd < 0 && failed->reason == REASON_PORTS && t->config->plan.ports == NULL)
-        failed->phase =
-            PHASE_CONNECT; /* the kernel, selecting a port, found none; either call may report it */
+        failed->phase = PHASE_CONNECT; /* the kernel found no port, whichever call reports it */
     return fd;
 }
 

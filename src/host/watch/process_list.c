@@ -56,8 +56,8 @@ static void add_growth(struct cpu_time *t, uint64_t growth_us, uint64_t of_child
     t->of_children_us += of_children_us;
 }
 
-/* Its CPU time moves to the parent that waits for it, sooner or later; if there is none in the
- * list, it is lost. */
+/* The CPU time of an ended process is added to that of the parent that waits for it, sooner or
+ * later; if the parent is not in the list, it is lost. */
 static void note_end(struct process_list *l, const struct process *p)
 {
     if (!process_list_has(l, p->parent))
@@ -76,8 +76,8 @@ static void remove_ended(struct process_list *l)
     l->n = n;
 }
 
-/* Adds the growth, less what moved from ended processes to their parents: that was counted
- * before. */
+/* Adds the growth, except the part that moved from ended processes to their parents, which was
+ * counted before. */
 static void count(uint64_t *sum_us, uint64_t *ended_us, const struct cpu_time *t)
 {
     const uint64_t moved_us = t->of_children_us < *ended_us ? t->of_children_us : *ended_us;

@@ -38,7 +38,7 @@ static void look_for_others(void *context, int pid)
     others->found |= !process_list_has(others->list, pid);
 }
 
-/* Says once that the figures lack processes. */
+/* Reports, once, that some processes are missing from the figures. */
 static void say_overfull(struct watch *w)
 {
     if (w->processes.is_overfull && !w->has_said_overfull)
