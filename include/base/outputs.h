@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * outputs: the open outputs of a program, none of which may write the file of another.  Main
+ * outputs: the open outputs of a program, no two of which may write to the same file.  Main
  * thread. */
 #ifndef TCPSCALER_BASE_OUTPUTS_H
 #define TCPSCALER_BASE_OUTPUTS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Adds an output that was just opened, until outputs_remove().  Returns 0; or -1 after one line on
- * stderr if another one is the same file (a terminal included; /dev/null and the like may be
+ * stderr if another one is the same file (terminals included; devices such as /dev/null may be
  * shared), one is the NAME.tmp of the other, or it would overwrite an input (base/inputs.h). */
 int outputs_add(const struct output *o);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * text_stream: a stream that collects text in memory.  Unlike open_memstream(3), which leaves text
- * out when it cannot enlarge its buffer, and then fails neither in ferror(3) nor in fclose(3), it
- * tells whether the text is complete.  Any thread. */
+ * text_stream: a stream that collects text in memory.  Unlike open_memstream(3), which drops text
+ * when it cannot enlarge its buffer, and reports that neither in ferror(3) nor in fclose(3), it
+ * knows whether the text is complete.  Any thread. */
 #ifndef TCPSCALER_BASE_TEXT_STREAM_H
 #define TCPSCALER_BASE_TEXT_STREAM_H
 

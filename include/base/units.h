@@ -16,8 +16,8 @@
 #define UNITS_NS_PER_S  1000000000ull
 
 /* "20us", "250ms", "1.5s", "2m", "1h", "100ns"; a bare number is seconds.  The result is in
- * nanoseconds, rounded to the nearest; more than 2^64-1 ns (about 584 years) is refused, and so is
- * what would be rounded to 0, which may mean "none". */
+ * nanoseconds, rounded to the nearest; values above 2^64-1 ns (about 584 years) are refused, and so
+ * are values that would be rounded to 0, which may mean "none". */
 int units_parse_duration(const char *text, uint64_t *ns);
 
 /* "10000", "10k", "1.5M", "2G": decimal multiples; the result has to be a whole number. */

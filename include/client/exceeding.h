@@ -18,7 +18,7 @@ struct client_exceeding_input {
     enum client_metric own;
     uint64_t length_ns; /* of the run; planned of a trial */
     uint64_t n_lost;    /* queries without an answer */
-    /* Queries that this host may have lost or delayed besides; UINT64_MAX: any number of them. */
+    /* Further queries that this host may have lost or delayed; UINT64_MAX: any number of them. */
     uint64_t n_own;
     uint64_t n_own_connections; /* that this host could not open */
 };

@@ -3,10 +3,10 @@
  *
  * The connections stay open and only the load changes; in a search for connections per second, each
  * query opens a connection of its own.  A trial waits until all connections are live, sends at its
- * rate, skips what becomes due during the transition, measures, and then sends nothing until every
- * query has its outcome, so that an overload does not affect the next trial; then it collects what
- * the workers recorded and judges it.  A query belongs to the trial in which it became due, however
- * late its answer.  Main thread only. */
+ * rate, leaves out queries that become due during the transition, measures, and then sends nothing
+ * until every query has its outcome, so that an overload does not affect the next trial; then it
+ * collects what the workers recorded and judges it.  A query belongs to the trial in which it
+ * became due, however late its answer.  Main thread only. */
 #ifndef TCPSCALER_CLIENT_FIND_H
 #define TCPSCALER_CLIENT_FIND_H
 

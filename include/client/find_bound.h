@@ -25,7 +25,7 @@ enum client_find_limit {
     CLIENT_FIND_BY_IN_PROGRESS, /* --max-connections: as many were waiting */
     CLIENT_FIND_BY_CLIENT,      /* its speed */
     CLIENT_FIND_BY_ACCEPTS,     /* accept queue overflows, more than n_allowed */
-    CLIENT_FIND_BY_LOST_SYNS,   /* at the server or on the way, likewise */
+    CLIENT_FIND_BY_LOST_SYNS,   /* SYNs were lost, at the server or on the path */
     CLIENT_FIND_BY_SERVER       /* if nothing else did: the last one */
 };
 

@@ -15,8 +15,8 @@ void client_find_trial_begin(struct client_find *f);
 /* Fills in what happened while connections were opened; the figures of a trial that never began. */
 void client_find_trial_fill_connecting(const struct client_find *f, struct client_find_trial *t);
 
-/* Returns how long after a query is due it has its outcome at the latest, unless it is sent late.
- */
+/* Returns the longest time from when a query is due until it has its outcome, unless it is sent
+ * late. */
 uint64_t client_find_trial_latest_ns(const struct client_find *f);
 
 /* Returns the number of queries without an outcome. */
@@ -30,8 +30,8 @@ uint64_t client_find_trial_events(const struct client_find *f);
  * times out, so the first intervals lack losses, and the drain has as many: they are one batch. */
 void client_find_trial_add_interval(struct client_find *f);
 
-/* Whether the trial, which has n_all queries, will be bad, or is void and will not be good,
- * whatever else happens in it, according to what was collected in f->recorded so far. */
+/* Whether the trial, which has n_all queries, is certain to be bad, or is void and can no longer be
+ * good, according to the values collected in f->recorded so far. */
 bool client_find_trial_is_decided(const struct client_find *f, uint64_t n_all);
 
 /* Whether the queries of a trial that was filled in, a window of the recovery, met the service

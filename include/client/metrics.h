@@ -7,9 +7,9 @@
 #include "client/worker/config.h"
 #include "measure/openmetrics.h"
 
-/* Prints all metrics of a snapshot.  Those of datagrams only with UDP, those of messages only with
- * --protocol listen; likewise those of retransmits, of connections on demand, of TLS, of PROXY
- * headers and of classes. */
+/* Prints all metrics of a snapshot that apply to the run: those of datagrams only with UDP, those
+ * of messages only with --protocol listen, and so on for retransmits, connections on demand, TLS,
+ * PROXY headers and classes. */
 void client_metrics(struct openmetrics *m, const struct client_config *config,
                     const struct client_result *r);
 

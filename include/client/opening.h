@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * client_opening: notices that a server answers no more new connections.
+ * client_opening: notices that a server no longer answers new connections.
  *
  * Each of them keeps its place in the connect window until it times out.  Beyond the server's
- * limit, opening the others one window after the other would take hours and tell nothing new. */
+ * limit, opening the others one window after the other would take hours and show nothing new. */
 #ifndef TCPSCALER_CLIENT_OPENING_H
 #define TCPSCALER_CLIENT_OPENING_H
 

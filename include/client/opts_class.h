@@ -25,7 +25,7 @@ struct client_opts_class {
 int client_opts_check_class_conflicts(const struct client_opts *o, char *error);
 
 /* Fills in classes and n_classes, whose memory is reused by the next call, and replaces the texts
- * of o->class by their normalized form; sets o->reconnect if a class requires it.  Call it before
+ * of o->class with their normalized form; sets o->reconnect if a class requires it.  Call it before
  * the checks of connections and TLS.  Returns 0, or -1 with one line in error
  * (OPTIONS_ERROR_BYTES). */
 int client_opts_check_classes(struct client_opts *o, char *error);

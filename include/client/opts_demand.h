@@ -5,8 +5,8 @@
 
 #include "client/opts_table.h"
 
-/* Call it before the other checks, some of which set what it excludes.  Returns 0, or -1 with one
- * line in error (OPTIONS_ERROR_BYTES). */
+/* Call it before the other checks, because some of them set options that it refuses.  Returns 0, or
+ * -1 with one line in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_demand(const struct client_opts *o, char *error);
 
 #endif

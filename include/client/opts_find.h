@@ -9,8 +9,8 @@
  * in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_find_conflicts(const struct client_opts *o, char *error);
 
-/* Call it after checking the options of the load and before those of the connections, some of which
- * --find sets.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
+/* Call it after checking the options of the load, and before checking those of the connections,
+ * some of which --find sets.  Returns 0, or -1 with one line in error (OPTIONS_ERROR_BYTES). */
 int client_opts_check_find(struct client_opts *o, char *error);
 
 /* Returns the option that sets the most connections at a time, for messages: "connections", or the

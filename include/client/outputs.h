@@ -26,7 +26,7 @@ struct client_outputs {
  */
 int client_outputs_open(struct client_outputs *out, const struct client_opts *o);
 
-/* Truncates them, once nothing is left that could refuse the run.  Returns likewise. */
+/* Truncates the files.  Call it when nothing can prevent the run any more.  Returns as above. */
 int client_outputs_begin(struct client_outputs *out);
 
 /* Opens only the JSON output, for --plan, and does not truncate it.  Returns like the above. */

@@ -19,8 +19,9 @@ struct client_page {
     char log[PATH_MAX];       /* the histogram log to write during the run; "": none */
 };
 
-/* The tcpreport beside the program self, a path: with the same prefix in its name, such as
- * tcpscaler-tcpreport beside tcpscaler-tcpclient.  A program of another name has the plain one. */
+/* Finds the tcpreport beside the program `self`, a path: with the same prefix in its name, such as
+ * tcpscaler-tcpreport beside tcpscaler-tcpclient.  A program with any other name uses plain
+ * tcpreport. */
 void client_page_find_tcpreport(char path[PATH_MAX], const char *self);
 
 /* Finds the programs, so that a page that cannot be drawn is refused before the run, and creates
@@ -31,9 +32,9 @@ int client_page_prepare(struct client_page *p, const char *page, const char *hlo
                         const char *connections);
 
 /* Writes the page to fd, after the log and the connections have been written and closed.
- * was_requested: a request to stop (base/shutdown.h) has ended the run, and shall not end
- * tcpreport, too.  Otherwise a request made since the end of the run ends tcpreport.  Returns 0, or
- * -1 after a line on stderr. */
+ * was_requested: a request to stop (base/shutdown.h) has ended the run, and must not end tcpreport,
+ * too.  Otherwise a request made since the end of the run ends tcpreport.  Returns 0, or -1 after a
+ * line on stderr. */
 int client_page_write(const struct client_page *p, int fd, const struct report_about *about,
                       const struct client_result *result, bool was_requested);
 

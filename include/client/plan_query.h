@@ -7,8 +7,8 @@
 #include "client/worker/config.h"
 #include "protocol/query.h"
 
-/* Reads --query-file, if any.  class: the name of the class whose options they are, NULL: of the
- * run.  Returns 0, or -1 after one line on stderr.  Free the query with query_free(). */
+/* Reads --query-file, if any.  class: the name of the class that has these options; NULL: the run.
+ * Returns 0, or -1 after one line on stderr.  Free the query with query_free(). */
 int client_plan_query(struct query *query, const struct client_opts *opts, const char *class);
 
 /* Sets config->listens and config->query and, with --sweep size, encodes one query per value into

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Prints nothing if no usable connection that had to be replaced was lost. */
+/* Prints nothing if no usable connection was lost that had to be replaced. */
 void report_recovery_text(FILE *out, const struct client_result *r);
 
 /* Prints the key "recovery"; null in the same case, and during the run. */

@@ -65,10 +65,10 @@ struct client_result {
     struct client_start start;
     struct tally tally;                    /* sum over all workers */
     struct hist metrics[CLIENT_N_METRICS]; /* merged over all workers */
-    /* Of the same values, one batch per second. */
+    /* Batches of the same values, one per second. */
     struct batch_means batches[CLIENT_N_QUERY_METRICS];
-    /* Of each class, summed over all workers and merged; class_live: when the last query had its
-     * outcome. */
+    /* The figures of each class, added up over all workers; class_live: its connections when the
+     * last query had its outcome. */
     struct class_tally class_tallies[CLIENT_CLASS_MOST];
     struct client_class_times class_times[CLIENT_CLASS_MOST];
     uint64_t class_live[CLIENT_CLASS_MOST];
@@ -122,7 +122,7 @@ struct client_result {
     const char *tls_version, *tls_cipher; /* of the first handshake; NULL: none */
     bool has_rows;
     struct rows_result rows;
-    /* What the server paid, and the samples; NULL: not watched, or the run goes on. */
+    /* What the server paid, and the samples; NULL: not watched, or the run is still in progress. */
     const struct server_cost *cost;
     const struct watch_series *watched;
     const struct client_sweep *sweep; /* searches of --find; NULL: none */

@@ -29,8 +29,8 @@ int server_stats_read(struct server_stats *s, const char *address,
  * nanosecond. */
 bool server_stats_same_server(const struct server_stats *a, const struct server_stats *b);
 
-/* Returns the difference between two readings, with `active` of the later one.  Of a server that
- * was restarted in between, whose counters began again, it is the later reading. */
+/* Returns the difference between two readings, with `active` of the later one.  If the server was
+ * restarted in between, its counters began again, and the difference is the later reading. */
 struct server_stats server_stats_between(const struct server_stats *earlier,
                                          const struct server_stats *later);
 

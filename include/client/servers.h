@@ -33,8 +33,8 @@ void client_servers_read_after(struct client_servers *s, const struct control_to
 /* What server i < n counted during the run. */
 struct server_stats client_servers_stats(const struct client_servers *s, unsigned i);
 
-/* What all of them counted; unknown if one is.  Overflows and drops, which are those of a host, are
- * only known of a single server, because several may share a host. */
+/* The sums over all servers; unknown if the counts of one are.  Overflows and drops are counted per
+ * host, so they are only known if there is a single server: several may share a host. */
 struct server_stats client_servers_sum(const struct client_servers *s);
 
 #endif

@@ -7,7 +7,7 @@
 #include "client/report.h"
 #include "client/session_state.h"
 
-/* What the reports say of the run besides its result. */
+/* What the reports say about the run in addition to its result. */
 struct report_about client_session_about(const struct client_session *s, double rate_qps);
 
 /* Writes the reports, and closes the outputs.  Returns whether all were written; if not, after one

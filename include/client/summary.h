@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * client_summary: the report for people, on stderr.  It comes first, as far as its reader takes it
- * at once; the rest waits until the files are written.  Main thread. */
+ * client_summary: the report for people, on stderr.  It is written first, as far as its reader
+ * accepts it at once; the rest waits until the files are written.  Main thread. */
 #ifndef TCPSCALER_CLIENT_SUMMARY_H
 #define TCPSCALER_CLIENT_SUMMARY_H
 

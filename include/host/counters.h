@@ -29,17 +29,17 @@ struct host_counters {
 
 void host_counters_read(struct host_counters *s);
 
-/* later - earlier, or HOST_COUNTERS_UNKNOWN if either is unknown, or later is less: the counter
- * began anew. */
+/* later - earlier, or HOST_COUNTERS_UNKNOWN if either is unknown, or later is less: the counter was
+ * reset. */
 uint64_t host_counters_delta(uint64_t later, uint64_t earlier);
 
 /* How often TCP was under memory pressure between two readings, or HOST_COUNTERS_UNKNOWN. */
 uint64_t host_counters_memory_pressures(const struct host_counters *later,
                                         const struct host_counters *earlier);
 
-/* Call it about every second between the two readings: notes memory pressure that another network
- * namespace caused.  All namespaces suffer from it, but the kernel counts it only in the one whose
- * socket caused it; in the others it is visible only while it lasts. */
+/* Call it about every second between the two readings: it notices memory pressure that another
+ * network namespace caused.  All namespaces suffer from it, but the kernel counts it only in the
+ * one whose socket caused it; in the others it is visible only while it lasts. */
 void host_counters_watch_memory(struct host_counters *earlier);
 
 /* Stolen CPU time between two readings in percent of all CPU time, or a negative number if unknown.

@@ -19,15 +19,15 @@ struct diagnosis_input {
                          * connections; as printed */
     bool target_serves; /* connections to it live that have not gone deaf */
     bool has_classes;   /* some may have ports of their own */
-    const char *silent; /* address and port of those whose connections were never answered, while
-                         * all others were; NULL: none */
-    const char *lost;   /* of those that answered and of whose connections none is left, while all
-                         * others are; NULL: none */
+    const char *silent; /* ports whose connections were never answered, while all other connections
+                           were; NULL: none */
+    const char *lost;   /* ports that answered and have no connection left, while others have all of
+                           theirs; NULL: none */
     const char *protocol;
     bool over_tls, over_udp; /* all connections */
     bool with_proxy_headers; /* each begins with a PROXY header */
     bool listens;            /* sends nothing before the server has spoken */
-    uint64_t not_begun;      /* connections not attempted because nobody answered the first ones */
+    uint64_t not_begun;      /* connections not attempted because the first ones got no answer */
     const struct losses *losses;
     bool none_is_left;                     /* no connection is left */
     bool server_was_tried, server_accepts; /* afterwards; those without connections */

@@ -9,7 +9,7 @@
 /* Adds at most one line. */
 void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input *in);
 
-/* Adds at most two lines; none if nobody ever answered (diagnosis_silence.h). */
+/* Adds at most two lines; none if the server never answered (diagnosis_silence.h). */
 void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *in);
 
 #endif

@@ -15,7 +15,7 @@ enum memory_account {
     MEMORY_OF_PROCESS    /* address space, RLIMIT_AS: also pages never touched; no kernel memory */
 };
 
-/* What one account has to hold; 0 for an end on another host. */
+/* What one limit must have room for; 0 for an end on another host. */
 struct memory_ends {
     uint64_t client_connections, server_connections;
     uint64_t client_threads, server_threads;
@@ -30,7 +30,7 @@ struct memory_ends {
 /* Returns what these ends take from the account. */
 uint64_t memory_model_bytes(const struct memory_ends *ends, enum memory_account account);
 
-/* What the programs themselves have resident, without connections. */
+/* Resident memory of the programs themselves, without connections. */
 uint64_t memory_model_program_bytes(const struct memory_ends *ends);
 
 /* Cost of one more connection, for the ends that `ends` includes. */

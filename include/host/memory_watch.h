@@ -3,10 +3,10 @@
  * the host nor a cgroup triggers the OOM killer.
  *
  * The main thread checks what is left and grants connections from it; workers take one per
- * connection with an atomic subtraction.  A grant is half of what is left above the reserve:
- * however late the next check is, and even if another program on the host does the same, together
- * they cannot take more than there is.  The reserve covers what comes after the connections
- * (histograms, queries in flight, the report) and what the kernel allocates later. */
+ * connection with an atomic subtraction.  A grant is half of what is left above the reserve: even
+ * if the next check is late, and another program on the host does the same, together they cannot
+ * take more than there is.  The reserve covers what comes after the connections (histograms,
+ * queries in flight, the report) and what the kernel allocates later. */
 #ifndef TCPSCALER_HOST_MEMORY_WATCH_H
 #define TCPSCALER_HOST_MEMORY_WATCH_H
 

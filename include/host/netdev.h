@@ -31,7 +31,8 @@ bool netdev_target_is_here(const struct sock_address *target);
  */
 bool netdev_is_down(const char *name);
 
-/* Whether no counter is less than in an earlier reading: the interface was not made anew. */
+/* Whether no counter is less than in an earlier reading, that is, the interface was not created
+ * again. */
 bool netdev_counts_on(const struct netdev_counters *later, const struct netdev_counters *earlier);
 
 /* Returns 0, or -1 if there is no such interface. */

@@ -14,7 +14,8 @@
  * listeners of all workers, and what libraries keep open. */
 #define PROCESS_LIMITS_RESERVED_FDS 64u
 
-/* Those of a thread: epoll, eventfd, timerfds, a pipe of libevent, and a server's listener. */
+/* Descriptors of a thread: epoll, eventfd, timerfds, a pipe of libevent, and a server's listener.
+ */
 #define PROCESS_LIMITS_THREAD_FDS 6u
 
 /* Returns how many fds of a table are not connections: in a table that n_threads share, each has

@@ -36,7 +36,7 @@ struct sockdiag_tuples {
     uint64_t n_open;
 };
 
-/* TCP sockets of this namespace towards a peer whose own address and port
+/* Counts the TCP sockets of this namespace towards a peer whose own address and port
  * is_counted(context, source) accepts: those in TIME_WAIT and, if `with_open` is set, those that
  * are open, which takes some microseconds for each.  Returns 0, or -1 with errno; the counts are
  * unknown then. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Of measured queries; UINT64_MAX, and NAN: unknown. */
+/* Counts of measured queries; UINT64_MAX, and NAN: unknown. */
 struct class_report {
     const char *name;
     uint64_t clients, connected, proven, live;

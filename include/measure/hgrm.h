@@ -9,9 +9,9 @@
 
 /* Values in microseconds; five lines for each halving of the distance to 100 %.  The last two have
  * the maximum, which no value exceeds: plotters skip the one at 100 %, whose fourth column would be
- * infinite.  Samples beyond are counted at the highest value of HIST_BEYOND_INDEX, which then takes
- * the place of the maximum; the footer has the exact maximum of the values.  Write errors stay in
- * the stream. */
+ * infinite.  Samples beyond all values are counted at the highest value of HIST_BEYOND_INDEX, which
+ * is then printed as the maximum; the footer has the exact maximum of the values.  Write errors
+ * stay in the stream. */
 void hgrm_print(FILE *out, const struct hist *h);
 
 #endif

@@ -32,7 +32,7 @@ extern const struct latency_percentile latency_percentiles[LATENCY_N_PERCENTILES
  * HIST_BEYOND. */
 #define LATENCY_UNKNOWN (UINT64_MAX - 1)
 
-/* In place of a timeout: a sample without a value never gets one, however long one waits. */
+/* Used instead of a timeout: a sample without a value never gets one. */
 #define LATENCY_NEVER UINT64_MAX
 
 struct latency {

@@ -53,7 +53,7 @@ bool losses_have_exceptions(const struct losses *l);
 uint64_t losses_answers_of_each(const struct losses *l);
 
 /* Formats "idle for at least 1.00 s, median 2.00 s" or, if the least is below a millisecond, "idle
- * for at most 3.00 s, median 2.00 s".  least_ns: the least of those that are described. */
+ * for at most 3.00 s, median 2.00 s".  least_ns: the shortest of the idle times described. */
 enum { LOSSES_TEXT_BYTES = 2 * UNITS_TEXT_BYTES + 40 };
 const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses *l,
                                uint64_t least_ns);

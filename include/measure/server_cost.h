@@ -15,8 +15,8 @@
 
 #define SERVER_COST_NAME_BYTES 160
 
-/* Memory comes in pages of 4 KiB or more, and any program allocates some meanwhile: what fewer
- * connections took is unknown. */
+/* Memory comes in pages of 4 KiB or more, and any program allocates some for other purposes: with
+ * fewer connections than this, the memory per connection is unknown. */
 #define SERVER_COST_LEAST_CONNECTIONS 100u
 
 /* Where the user memory is from: id, name.  The first that has a slope is used, but RSS before a
@@ -54,7 +54,7 @@ struct server_cost {
 void server_cost_compute(struct server_cost *c, const struct watch_series *s, uint64_t begin_ns,
                          uint64_t end_ns);
 
-/* Copies a text, with '?' for what is not printable ASCII, as far as there is room. */
+/* Copies a text, as far as it fits, with '?' for each character that is not printable ASCII. */
 void server_cost_copy_name(char to[SERVER_COST_NAME_BYTES], const char *from);
 
 #endif

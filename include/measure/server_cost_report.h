@@ -15,7 +15,7 @@ void server_cost_report_text(FILE *out, const struct server_cost *cost);
 #define SERVER_COST_SLOPE_BYTES 128
 const char *server_cost_slope_text(char text[SERVER_COST_SLOPE_BYTES], const struct slope *slope);
 
-/* What a missing figure needs, or what one cannot tell. */
+/* What a missing figure requires, or what a figure does not show. */
 enum server_cost_note {
     SERVER_COST_NOTE_REUSED, /* memory of earlier connections */
     SERVER_COST_NOTE_MEMORY,

@@ -53,8 +53,8 @@ struct tally_demand {
     tally_count keepalives, no_keepalive, bad_keepalive;
 };
 
-/* Messages that the server pushed.  Greetings are not among them, nor duplicates and damaged ones
- * among the first three. */
+/* Messages that the server pushed, without greetings.  The first three counts do not include
+ * duplicate and damaged ones. */
 struct tally_push {
     tally_count before, measured, after; /* received; due before, in, after the measurement */
     tally_count lost;                    /* gaps in a connection's sequence numbers */

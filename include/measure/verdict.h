@@ -78,7 +78,7 @@ struct verdict_input {
     struct verdict_percentile percentiles[VERDICT_N_PERCENTILES];
     unsigned required;          /* the index of the percentile that has to hold */
     uint64_t lost_segments;     /* retransmits of this run's connections, on loopback */
-    uint64_t n_delayed_by_loss; /* upper bound of the queries in flight behind them */
+    uint64_t n_delayed_by_loss; /* upper bound of the number of queries that waited for them */
     bool has_growth;
     uint64_t in_flight_early, in_flight_late; /* least of the second and the last quarter */
     uint64_t rows_dropped;

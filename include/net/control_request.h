@@ -67,9 +67,9 @@ struct control_sender {
 
 /* Refuses requests with Origin: they come from a web page.  Checks the token, "Bearer TOKEN", in a
  * time that depends only on the length of what was sent.  Without a token (NULL), any process on
- * this host is allowed, but no page whose host name was rebound to this host (its Host is that
- * name, not localhost or a loopback address; any_host: it is a unix socket, which pages cannot
- * reach).  Returns as above. */
+ * this host is allowed, but no web page whose host name was rebound to this host: its Host is that
+ * name, not localhost or a loopback address. any_host: the port is a unix socket, which web pages
+ * cannot reach.  Returns as above. */
 enum control_status control_request_check(const struct control_sender *from, const char *token,
                                           bool any_host, char *error);
 

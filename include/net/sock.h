@@ -41,7 +41,7 @@ bool sock_has_local_address(const struct sock_address *target);
  * that is unknown.  Sends nothing. */
 bool sock_is_of_group(const struct sock_address *target);
 
-/* Whether connections to a target can have a source address, whatever its port. */
+/* Whether connections to a target can have this source address, with any port. */
 enum sock_source {
     SOCK_SOURCE_USABLE,   /* also if that is unknown */
     SOCK_SOURCE_FOREIGN,  /* not an address of this host */

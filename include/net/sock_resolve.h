@@ -14,7 +14,8 @@
 #define SOCK_ERROR_BYTES        200
 #define SOCK_GREETING_MAX_BYTES 128
 
-/* What a server expects at the beginning of every connection, also of one that only tests it. */
+/* Bytes that a server expects at the beginning of every connection, even of one that only tests it.
+ */
 struct sock_greeting {
     uint8_t bytes[SOCK_GREETING_MAX_BYTES];
     size_t n_bytes; /* 0: nothing */

@@ -92,9 +92,9 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 /* Sockets that are ready all the time put a timer off for this long. */
 #define WORKER_MOST_PUT_OFF_S 1
 
-/* For a timer whose work depends on what the sockets hold, which this thread may be late to read.
- * Call it from the callback that the timer and `idle`, an event of WORKER_PRIORITY_IDLE, share. The
- * first call returns false, and has the callback called again once no socket is ready, or after
+/* For a timer whose work depends on data in the sockets, which this thread may read late.  Call it
+ * from the callback that the timer and `idle`, an event of WORKER_PRIORITY_IDLE, share.  The first
+ * call returns false, and has the callback called again once no socket is ready, or after
  * WORKER_MOST_PUT_OFF_S; the second call returns true. */
 bool worker_await_reads(struct event *timer, struct event *idle);
 

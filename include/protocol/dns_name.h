@@ -9,7 +9,7 @@
 
 #define DNS_NAME_BYTES 255u /* longest name, including its final zero */
 
-/* What dns_name_parse() expects, for messages. */
+/* Describes, for messages, what dns_name_parse() expects. */
 #define DNS_NAME_ACCEPTED "labels of 1 to 63 bytes, 255 bytes in total, special bytes as \\DDD"
 
 /* "www.example.com" or "www.example.com.", the root ".": `n` characters, not terminated.  In a

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What dns_type_parse() expects, for messages. */
+/* Describes, for messages, what dns_type_parse() expects. */
 #define DNS_TYPE_ACCEPTED "A, AAAA, NS, ... or TYPE0 to TYPE65535, no zone transfers"
 
 /* "AAAA", "aaaa", "TYPE28": `n` characters, not terminated.  Knows the mnemonics of the IANA

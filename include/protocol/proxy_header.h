@@ -44,7 +44,7 @@ struct proxy_header {
  * UNKNOWN or LOCAL. */
 size_t proxy_header_write(const struct proxy_header *h, uint8_t out[PROXY_HEADER_V1_MAX_BYTES]);
 
-/* A header of which a part has been received; all zero at the start. */
+/* A header that has been received in part; all zero at the start. */
 struct proxy_header_stream {
     uint16_t n_bytes;                         /* received */
     uint8_t bytes[PROXY_HEADER_V1_MAX_BYTES]; /* the first of them */

@@ -28,7 +28,8 @@ struct history {
     double from_s, to_s;          /* of the measurement, since the first interval; 0: unknown */
 };
 
-/* Of a sorted timeline.  Returns 0, or -1 if out of memory.  Free in either case. */
+/* Computes the history of a sorted timeline.  Returns 0, or -1 if out of memory.  Free it in either
+ * case. */
 int history_make(struct history *h, const struct timeline *t);
 void history_free(struct history *h);
 

@@ -37,7 +37,7 @@ struct metric *metrics_get(struct metrics *m, const char *name);
 const char *metrics_shortage(const struct metrics *m, const char *full);
 
 /* Adds a result's statistics of a metric: count, extremes and moments, which are exact where those
- * from a log are not, and the unanswered, of which rows lack the queries never sent.  Existing
+ * from a log are not, and the unanswered queries; rows lack those that were never sent.  Existing
  * counts must be of the same values: returns 0, or -1 if their number, minimum or maximum differ.
  */
 int metrics_learn(struct metric *metric, const struct latency *l);

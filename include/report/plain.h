@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * plain: makes text from a file safe to print on a terminal: somebody may have put escape
- * sequences, or lines that imitate ours, into it.  Pure except for the stream. */
+ * plain: makes text from a file safe to print on a terminal: it may contain escape sequences, or
+ * lines that imitate this program's output.  Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_PLAIN_H
 #define TCPSCALER_REPORT_PLAIN_H
 

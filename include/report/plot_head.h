@@ -15,7 +15,7 @@ enum plot_form { PLOT_PNG, PLOT_SVG, PLOT_TERM };
 /* title: without single quotes. */
 void plot_head(FILE *out, enum plot_form form, const char *title);
 
-/* Where the names of the runs are: beside the frame, or below if they would take its place. */
+/* Where the names of the runs are: beside the frame, or below it if they do not fit. */
 void plot_key(FILE *out, enum plot_form form, const struct recordings *all);
 
 /* The name of a run as a string of gnuplot; of a long one, which may be a path, its end. */

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* Between the marks of an axis from 0 to `most` (> 0), of which there are at most 6. */
+/* Returns the distance between the marks of an axis from 0 to `most` (> 0); there are at most 6
+ * marks. */
 double plot_marks_step(double most);
 
 /* Prints ", 'NUMBER' POSITION" for a mark, in thousands (k) and millions (M). */

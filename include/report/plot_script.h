@@ -14,8 +14,9 @@ struct json_object;
 
 struct recording;
 
-/* In gnuplot's single quotes, whose only escape is a doubled quote; '?' in place of what is not
- * UTF-8, and of characters that a terminal would obey or that XML does not allow. */
+/* Prints the text in gnuplot's single quotes, whose only escape is a doubled quote, with '?' for
+ * bytes that are not UTF-8, and for characters that a terminal would interpret or that XML does not
+ * allow. */
 void plot_script_quote(FILE *out, const char *text);
 
 /* Prints the label of an axis as gnuplot's string, "WHAT, UNIT"; unit NULL: unknown. */

@@ -35,8 +35,8 @@ void result_each_metric(const struct json_object *result,
                         void (*each)(void *arg, const char *name, const struct latency *l),
                         void *arg);
 
-/* Of an instance, an element of "instances" of a merged result: its response times, as above, and
- * its timeout; 0: unknown. */
+/* An instance is an element of "instances" of a merged result: return its response times, as above,
+ * and its timeout; 0: unknown. */
 bool result_instance_response(const struct json_object *instance, struct latency *l);
 uint64_t result_instance_timeout_ns(const struct json_object *instance);
 
@@ -56,7 +56,7 @@ double result_sending_s(const struct json_object *result);
 /* The path of the number of connections requested, on demand or from the start. */
 const char *result_connections_requested(const struct json_object *result);
 
-/* The timeout: the least that an unanswered query took; 0: unknown. */
+/* The timeout: every unanswered query took at least this long; 0: unknown. */
 uint64_t result_timeout_ns(const struct json_object *result);
 
 /* The same of a metric: LATENCY_NEVER for connections that did not get there and lost messages. */

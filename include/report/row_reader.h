@@ -10,7 +10,7 @@ struct row {
     bool is_answer;
     uint64_t time_ns; /* since the epoch: sent, or received */
     uint64_t connection;
-    /* Of an answer; 0 if below 0, because the clocks of two hosts disagree. */
+    /* of an answer; 0 if it would be negative, because the clocks of two hosts disagree */
     uint64_t response_ns, service_ns;
     uint64_t send_lag_ns;
 };

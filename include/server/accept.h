@@ -3,12 +3,11 @@
  *
  * A worker whose fd table is full lets others accept from its listener (server/overflow.h) until
  * one of its connections ends.  If no other worker has room either, up to 64 of the connections
- * waiting in its queue are refused every 100 ms: accepted and reset with a spare fd, so that the
+ * waiting in its queue are refused every 100 ms: accepted and reset with a spare fd, so that their
  * peers notice.  On ENFILE, ENOBUFS and ENOMEM the worker does the same and pauses for that time,
- * or until one of its connections ends.  A listener on which accepting fails for another
- * reason is set aside for that time; if it belongs to another worker, this worker's own stays in
- * use.  Open connections are not affected and the loop does not spin.  Used by the worker's thread
- * only. */
+ * or until one of its connections ends.  A listener on which accepting fails for another reason is
+ * set aside for that time; if it belongs to another worker, this worker's own stays in use.  Open
+ * connections are not affected and the loop does not spin.  Used by the worker's thread only. */
 #ifndef TCPSCALER_SERVER_ACCEPT_H
 #define TCPSCALER_SERVER_ACCEPT_H
 

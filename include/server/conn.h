@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Size of one receive call, and thus the most that is kept for a peer that does not read. */
+/* Size of one receive call, and thus the limit on the bytes kept for a peer that does not read. */
 #define SERVER_BUFFER_BYTES 65536u
 
 #define SERVER_NO_SUBSCRIBER UINT32_MAX

@@ -3,8 +3,8 @@
  *
  * Every worker has a copy of each listener, under the same descriptor number.  A worker whose table
  * is full adds its own listener to an epoll set, and removes it when it has room again.  The others
- * take turns at watching the set, since each connection wakes all that watch it.  Connections never
- * move between tables, and none of this costs anything while no table is full.  When the last
+ * take turns watching the set, because each connection wakes all workers that watch it. Connections
+ * never move between tables, and none of this costs anything while no table is full.  When the last
  * helper is full, it asks the main thread to start another worker. */
 #ifndef TCPSCALER_SERVER_OVERFLOW_H
 #define TCPSCALER_SERVER_OVERFLOW_H
@@ -36,7 +36,7 @@ static inline bool server_overflow_is_open(const struct server_overflow *o)
 /* The caller has room and helps, until it leaves. */
 void server_overflow_enter(struct server_overflow *o);
 
-/* The caller has no more room. */
+/* The caller has no room any more. */
 void server_overflow_leave(struct server_overflow *o);
 
 /* A helper watches set_fd while it has the turn, else turn_fd.  Takes the turn; false: another

@@ -4,10 +4,10 @@
  * Every connection is greeted when accepted and becomes a subscriber with the first byte it sends.
  * Further bytes are read and ignored; the end of its stream closes it.  A worker pushes RATE * (its
  * subscribers / all subscribers) messages per second, so that all workers together push RATE and
- * every subscriber gets the same, however the kernel distributed them.  A change of either number
- * takes effect with the worker's next message; a worker that is behind applies it to the messages
- * that are due and not yet sent, too.  Random selection implies Poisson arrivals, round-robin
- * constant ones.
+ * every subscriber gets the same share, however the kernel distributed the subscribers over the
+ * workers.  A change of either number takes effect with the worker's next message; a worker that is
+ * behind applies it to the messages that are due and not yet sent, too.  Random selection implies
+ * Poisson arrivals, round-robin constant ones.
  *
  * A turn takes the due messages, at most SERVER_PUSH_TURN, and sends each subscriber its messages
  * with one send(2).  Messages that a socket does not accept are dropped and counted; only the rest

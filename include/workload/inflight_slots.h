@@ -5,11 +5,11 @@
  * their outcome: while answers come in order, the first query of the list is the one, and the table
  * would cost several cache misses per query.
  *
- * Free slots are used in the order of their numbers, round and round: queries that are queued one
- * after the other get neighbouring slots, so that the processor prefetches them when they are sent
- * and answered.  A list of free slots, in the order they became free, separates neighbours turn by
- * turn: with 340,000 queries in flight, a query took the client 0.38 us of user time instead of
- * 0.16.
+ * Free slots are used in the order of their numbers, and then from the start again: queries that
+ * are queued one after the other get neighbouring slots, so that the processor prefetches them when
+ * they are sent and answered.  A list of free slots, in the order they became free, separates
+ * neighbours turn by turn: with 340,000 queries in flight, a query took the client 0.38 us of user
+ * time instead of 0.16.
  *
  * Functions called for every query are inline. */
 #ifndef TCPSCALER_WORKLOAD_INFLIGHT_SLOTS_H
@@ -65,7 +65,7 @@ _Static_assert(sizeof(struct inflight_query) <= 56, "memory per query in flight"
 /* Embedded in each connection; initialized by inflight_list_init. */
 struct inflight_list {
     uint32_t head, tail;      /* all its queries */
-    uint32_t waiting_head;    /* first query of which nothing was written */
+    uint32_t waiting_head;    /* first query of which no byte was written */
     uint32_t queued_head;     /* first query not yet sent */
     uint32_t expired_head;    /* slots of expired ids */
     uint32_t n_reserved : 30; /* ids in use, <= 65,536; without ids: answers owed */
@@ -104,8 +104,8 @@ int inflight_slots_init(struct inflight *t, uint32_t capacity_hint, bool has_ids
 uint64_t inflight_slots_bytes(uint32_t capacity_hint, bool has_ids);
 void inflight_slots_free(struct inflight *t);
 
-/* Of n slots, how many may be used before another one is taken: while a quarter is free, the search
- * for a free one takes four steps or fewer on average. */
+/* Returns how many of n slots may be used before the table grows: while a quarter is free, finding
+ * a free one takes at most four steps on average. */
 static inline uint32_t inflight_slots_most_used(uint32_t n)
 {
     return n - n / 4;

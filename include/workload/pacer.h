@@ -41,7 +41,8 @@ struct pacer_config {
     uint32_t worker;                      /* w < W */
     uint64_t seed;
     bool none_at_start; /* constant: leave out the arrival at the very start */
-    /* Of the rates, if several pacers share the schedule, each with its own connections; 0: all. */
+    /* This pacer's part of the rates, if several pacers share the schedule, each with its own
+     * connections; 0: all. */
     double part;
 };
 

@@ -24,7 +24,7 @@ struct schedule {
 /* One segment; duration_ns PACER_NEVER: forever. */
 void schedule_constant(struct schedule *s, uint64_t duration_ns, double rate_qps);
 
-/* Adds a segment behind the others, which are fewer than SCHEDULE_MOST. */
+/* Appends a segment; there must be fewer than SCHEDULE_MOST. */
 void schedule_append(struct schedule *s, uint64_t duration_ns, double begin_qps, double end_qps);
 
 /* --- from texts: schedule_text.c --- */

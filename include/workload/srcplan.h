@@ -28,7 +28,7 @@ struct srcplan_address {
     uint32_t scope; /* index of a link-local address's interface; 0: that of the target */
 };
 
-/* Of an address of that family. */
+/* Returns the number of bytes of an address of this family. */
 static inline size_t srcplan_address_bytes(int family)
 {
     return family == AF_INET ? 4 : 16;
@@ -64,11 +64,11 @@ void srcplan_free(struct srcplan *p);
 
 /* Adds a comma list of: one address ("10.0.0.1", "fd00::1"), a dash range ("10.0.0.1-10.0.0.9",
  * also "10.0.0.1-9" for the last group), a CIDR block ("10.1.0.0/24": every address in it), braces
- * ("192.168.{10..30}.101", "10.0.0.{1,5,9}", several in one item).  A link-local address may have
- * the index of its interface behind it: "fe80::1%2", "fe80::1-9%2", "fe80::%2/64".  Order and
- * repeats are kept as given; mixing IPv4 and IPv6 in one plan is refused.  Returns 0, or -1 with
- * one line in error (SRCPLAN_ERROR_BYTES) that quotes the item at fault and what is accepted; the
- * plan then is as before. */
+ * ("192.168.{10..30}.101", "10.0.0.{1,5,9}", several in one item).  The index of an interface may
+ * follow a link-local address: "fe80::1%2", "fe80::1-9%2", "fe80::%2/64".  Order and repeats are
+ * kept as given; mixing IPv4 and IPv6 in one plan is refused.  Returns 0, or -1 with one line in
+ * error (SRCPLAN_ERROR_BYTES) that quotes the item at fault and what is accepted; the plan then is
+ * as before. */
 int srcplan_add_sources(struct srcplan *p, const char *list, char *error);
 
 /* Adds comma separated ports and ranges, "20000-60000,61000"; an item with a leading '!' excludes:
@@ -76,8 +76,8 @@ int srcplan_add_sources(struct srcplan *p, const char *list, char *error);
  * 1..65535.  An empty result is an error.  Otherwise as above. */
 int srcplan_add_ports(struct srcplan *p, const char *list, char *error);
 
-/* Takes the ports from first to last out of the plan, whatever the order of the calls before
- * (reserved or listening ports).  Returns how many were in it. */
+/* Removes the ports from first to last (reserved or listening ones) from the plan, in whatever
+ * order ports were added.  Returns how many were in it. */
 uint32_t srcplan_exclude_ports(struct srcplan *p, uint16_t first, uint16_t last);
 
 /* Addresses * ports; UINT64_MAX when no ports were given: the kernel chooses them. */
@@ -89,8 +89,8 @@ int srcplan_family(const struct srcplan *p);
 /* Whether this address is one of the sources; false if there are none. */
 bool srcplan_has_address(const struct srcplan *p, const struct srcplan_address *address);
 
-/* Finds an address that is in the plan more than once, whose tuples therefore are, too.  Returns 1
- * and sets *address if there is one, 0 if there is none, -1 if out of memory. */
+/* Finds an address that is in the plan more than once; its tuples are, too.  Returns 1 and sets
+ * *address if there is one, 0 if there is none, -1 if out of memory. */
 int srcplan_find_repeat(const struct srcplan *p, struct srcplan_address *address);
 
 /* Tuple i, i < capacity.  Without ports: address i modulo the addresses, port 0. */

@@ -3,13 +3,14 @@
  * quarter, and in the last.  Pure.
  *
  * A queue that grows steadily from the start is three times as long at the start of the last
- * quarter as at that of the second, and never short again.  A stall raises the mean of a quarter,
+ * quarter as at the start of the second, and never shrinks.  A stall raises the mean of a quarter,
  * but not the least number of it.
  *
  * A lost query is in flight until its timeout without being in any queue, so steady losses make the
- * number grow until the first ones time out.  How many of them the last quarter has follows from
- * how many of those in flight at the least of the second quarter timed out.  The timeouts of the
- * last quarter do not tell: a queue that grows causes more and more. */
+ * number grow until the first ones time out.  The number of lost queries in the last quarter is
+ * estimated from how many of those in flight at the minimum of the second quarter timed out.  The
+ * timeouts of the last quarter itself cannot be used: a growing queue causes more and more of them.
+ */
 #ifndef TCPSCALER_WORKLOAD_TREND_H
 #define TCPSCALER_WORKLOAD_TREND_H
 
@@ -37,7 +38,7 @@ void trend_timed_out(struct trend *t, uint64_t n, uint64_t elapsed_ns, uint64_t 
 /* Returns false unless there were samples in both quarters. */
 bool trend_least(const struct trend *t, uint64_t *early, uint64_t *late);
 
-/* Gets the least numbers without lost queries, if there were samples in both quarters. */
+/* Returns the lowest numbers, without lost queries, if there were samples in both quarters. */
 void trend_without_losses(const struct trend *t, uint64_t timeout_ns, uint64_t *early,
                           uint64_t *late);
 

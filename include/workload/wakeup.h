@@ -5,7 +5,7 @@
  * virtual machine, whose CPU must first leave its halt state.  So the worker sets its timer that
  * much earlier and busy-waits for the rest.  The time is learned from every wake-up: the 92nd
  * percentile of the lateness, by stochastic approximation (H. Robbins, S. Monro, "A Stochastic
- * Approximation Method", 1951): a large step up for a wake-up later than the estimate, a small one
+ * Approximation Method", 1951): a large step up for a wake-up later than the estimate, a small step
  * down for an earlier one, in such a proportion that 8 % of the wake-ups are later.
  *
  * Busy-waiting costs CPU time.  If it is limited, a fraction of each second may be spent on it (a

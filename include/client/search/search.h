@@ -30,9 +30,9 @@
 
 void search_init(struct search *s, const struct search_config *config);
 
-/* Returns the least time in which a search can begin, whatever config->time_ns is: there has to be
- * enough for its first trial and a confirmation.  Returns the load and the length of that trial in
- * *first. */
+/* Returns the shortest time limit with which a search can begin, whatever config->time_ns is: it
+ * must allow for the first trial and a confirmation.  Returns the load and the length of that trial
+ * in *first. */
 uint64_t search_least_time_ns(const struct search_config *config, struct search_order *first);
 
 /* Returns the next trial in *order, after elapsed_ns of the search.  Returns false when the search
@@ -43,8 +43,8 @@ bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *ord
  * to try if it lies between the bounds.  Call it before search_take(). */
 void search_held(struct search *s, double load);
 
-/* The trial of the last order did not begin (0), or ended after measured_ns, since it is not good
- * whatever the rest of it would have brought.  Call it before search_take(). */
+/* The trial of the last order did not begin (0), or ended after measured_ns because it could no
+ * longer be good.  Call it before search_take(). */
 void search_ended_early(struct search *s, uint64_t measured_ns);
 
 /* Takes the outcome of the last order. */

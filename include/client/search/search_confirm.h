@@ -15,15 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The load of the first confirmation, as a part of the capacity.  A run at 0.95 of the capacity
- * should hold.  Confirming at 0.95 is not enough for that: four of nine answers for unbound on a
- * shared machine did not hold.  With 0.975, no more of 6,000 simulated searches fail to confirm. */
+/* The load of the first confirmation, as a part of the capacity.  The server should sustain 0.95 of
+ * the capacity in a later run.  Confirming at 0.95 is not enough for that: four of nine answers for
+ * unbound on a shared machine were refuted.  With 0.975, no more of 6,000 simulated searches fail
+ * to confirm than with 0.95. */
 #define SEARCH_CONFIRM_PART 0.975
 
 /* The length that is planned for a confirmation: a fifth of the search, at most 60 s. */
 uint64_t search_confirm_ns(const struct search *s);
 
-/* Returns the least time of a search that leaves this much, > 0, besides such a confirmation. */
+/* Returns the shortest time of a search that leaves this much, > 0, in addition to such a
+ * confirmation. */
 uint64_t search_confirm_least_time_ns(uint64_t rest_ns);
 
 /* The length of one that begins after elapsed_ns of the search: as planned and no shorter than a

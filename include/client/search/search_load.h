@@ -8,9 +8,9 @@
 /* Returns the nearest one, load > 0. */
 double search_load_round(const struct search_config *config, double load);
 
-/* Return the farthest load below or above another whose logarithm differs by at most distance: a
- * step that is as wide as the bounds may be leaves them no wider.  At least the next load; the same
- * one at the end of the range. */
+/* Return the farthest load below or above another whose logarithm differs by at most `distance`, so
+ * that a step of the width allowed for the bounds leaves them no wider than that; but at least the
+ * next load, or the same one at the end of the range. */
 double search_load_below(const struct search_config *config, double load, double distance);
 double search_load_above(const struct search_config *config, double load, double distance);
 

@@ -76,7 +76,7 @@ struct search {
     double from_lower, from_upper; /* bounds of the previous round; 0: none */
     double start;                  /* first load of the round */
     double held;                   /* load that a bad trial had instead of its own; 0: none */
-    double void_load;              /* the last whose trials stayed void; 0: none */
+    double void_load;              /* the last load whose trials stayed void; 0: none */
     double descended_to;           /* confirmed after higher loads had failed; 0: none */
     struct search_order order;     /* last order */
     uint64_t measured_ns;          /* of its trial */

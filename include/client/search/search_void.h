@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * search_void: loads whose trials stay void, because this host, not the server, is the limit there.
  *
- * Doubling can pass over the limit of a server to a load that this host cannot send.  The limit may
- * still be below that load, so loads between the lower bound and it follow before the search is
- * given up.  Pure. */
+ * Doubling can skip the limit of a server and reach a load that this host cannot send.  The limit
+ * may still be below that load, so loads between the lower bound and that load are tried before the
+ * search is given up.  Pure. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_VOID_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_VOID_H
 

@@ -23,8 +23,8 @@ enum trial_reason {
     TRIAL_NOTHING_MEASURED   /* no query was due */
 };
 
-/* A delay of this host counts for a goal from this part of its limit on, and as behind from this
- * part of the trial's planned length on. */
+/* A delay of this host counts towards a goal if it is at least this part of the goal's limit, and
+ * as behind if it is at least this part of the trial's planned length. */
 #define TRIAL_OWN_PART    10u
 #define TRIAL_BEHIND_PART 100u
 
@@ -56,7 +56,7 @@ struct trial_judgment {
 /* Whether a goal was missed even without the queries that this host delayed or lost. */
 bool trial_misses_goal(const struct slo *slo, const struct trial_figures *f, unsigned goal);
 
-/* Never returns TRIAL_IN_DOUBT, nor TRIAL_CONNECTIONS: there is no trial without connections. */
+/* Never returns TRIAL_IN_DOUBT or TRIAL_CONNECTIONS: without connections there is no trial. */
 struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figures *f);
 
 /* Likewise, of a trial that has to prove its load: also bad if the confidence interval of a share
@@ -64,17 +64,17 @@ struct trial_judgment trial_judge(const struct slo *slo, const struct trial_figu
  * miss the goal would look as good as this by chance. */
 struct trial_judgment trial_judge_proof(const struct slo *slo, const struct trial_figures *f);
 
-/* Returns the number of queries that a trial may have whose random (Poisson) arrivals are this many
- * on average. */
+/* Returns the most queries that a trial may have if its random (Poisson) arrivals are this many on
+ * average. */
 uint64_t trial_most_queries(double mean);
 
-/* Whether a trial under way will be bad although each of its queries whose outcome is not among
- * these counts meets every goal.  n_all: the most queries that the whole trial may have, > 0. */
+/* Whether a trial in progress will be bad even if all queries not yet in these counts meet every
+ * goal. n_all: the most queries that the whole trial may have, > 0. */
 bool trial_is_lost(const struct slo *slo, const struct trial_figures *f, uint64_t n_all);
 
-/* Whether a trial under way is void so far, and will not be good either if this host sends its
- * other queries in time and each of these meets every goal.  Not so if only its own delays speak
- * against it: the server may still miss a goal by itself.  n_all: likewise. */
+/* Whether a trial in progress is void so far, and cannot become good even if this host sends all
+ * other queries in time and they meet every goal.  False if only this host's own delays are the
+ * reason: the server may still miss a goal by itself. n_all: as above. */
 bool trial_is_void(const struct slo *slo, const struct trial_figures *f, uint64_t n_all);
 
 /* "good", "bad", "void" */

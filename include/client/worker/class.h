@@ -26,7 +26,7 @@ struct client_class {
     int arrival;            /* enum pacer_arrival */
     int select;             /* enum client_selection */
     uint64_t interval_ns;   /* closed loop */
-    /* As in client_config, whose own do not apply with classes. */
+    /* As in client_config, whose fields of the same names do not apply with classes. */
     struct sock_address target;
     bool tls, prove;
     uint32_t queries_per_conn;

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Of measured queries, as the metrics of the same names (client/worker/metric.h). */
+/* Times of measured queries, as the metrics of the same names (client/worker/metric.h). */
 struct client_class_times {
     struct hist response, service;
 };

@@ -72,8 +72,8 @@ void client_connect_next(const struct client_connect *cc, struct pacer *pacer);
  * window. */
 void client_connect_settled(struct client_connect *cc, struct client_conn *c);
 
-/* Allows more connects than the first window.  Until a connection is usable the worker opens only
- * its first window, so that nothing more is attempted if nobody answers. */
+/* Allows more connects than the first window.  Until a connection is usable, the worker opens only
+ * its first window, so that no more are attempted if the server does not answer. */
 void client_connect_beyond_first_window(struct client_connect *cc);
 
 /* Opens no slot that was never opened.  Those being opened continue, and ended ones are replaced.

@@ -4,7 +4,7 @@
  * Each slot is a client.  A query that is due while its client has no usable connection waits in
  * the client's list; the first one requests a connection (client/worker/connect.h).  When that is
  * usable, the list becomes the connection's queue; if it fails, its outcome is that of the queries.
- * What is due while a connection closes waits for the next one.
+ * Queries that are due while a connection closes wait for the next one.
  *
  * Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_DEMAND_H

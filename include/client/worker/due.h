@@ -45,7 +45,7 @@ void client_due_start(struct client_due *d, const bool *takes_arrivals, uint64_t
 /* Replaces the schedule (pacer_replace()).  Borrowed. */
 void client_due_replace(struct client_due *d, const struct schedule *schedule);
 
-/* Returns when the next query of a class is due, whatever the end. */
+/* Returns when the next query of a class is due, even if that is after the end. */
 static inline uint64_t client_due_next_of_ns(const struct client_due *d,
                                              const struct client_due_class *of)
 {

@@ -42,8 +42,8 @@ struct client_figures {
     uint32_t set;                   /* index of the set being recorded into */
     _Atomic uint32_t n_handed_over; /* sets handed to the main thread */
     _Atomic uint32_t n_collected;   /* sets merged and cleared by the main thread */
-    /* Of the whole run: a second set would touch more memory than the connections of a small run.
-     */
+    /* Over the whole run, not in two sets: a second set would touch more memory than the
+     * connections of a small run. */
     struct hist connect_times, handshake_times, min_rtts, gaps, recoveries;
     struct losses losses;
     struct timeout_counts timeouts; /* of edns-tcp-keepalive, if it is requested */
@@ -92,7 +92,7 @@ static inline void client_figures_count_query(struct client_figures *f, enum tal
         tally_count_query(&f->classes[class_index].tally.queries[purpose], count);
 }
 
-/* Returns the set being recorded into of a class, of which there must be some. */
+/* Returns the current set of a class; there must be classes. */
 static inline struct client_class_times *client_figures_class_times(struct client_figures *f,
                                                                     uint32_t class_index)
 {

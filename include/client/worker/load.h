@@ -7,9 +7,9 @@
  * low rate; above the rate that one call per query can sustain, turns grow longer, and each call
  * sends and receives more.  Arrivals keep their intended time.
  *
- * A new schedule takes effect a moment after it was published (client/steer.h).  A turn looks for
- * it after it has read the clock, so that a worker, however late, takes no arrival of the old
- * schedule from after that moment.  Used by the worker's thread only. */
+ * A new schedule takes effect a moment after it was published (client/steer.h).  A turn checks for
+ * it after reading the clock, so that even a late worker takes no arrival of the old schedule that
+ * is due after that moment.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_LOAD_H
 #define TCPSCALER_CLIENT_WORKER_LOAD_H
 
@@ -78,8 +78,8 @@ void client_load_stop(struct client_load *l);
  * not, the next query is due so soon that the loop must poll without waiting. */
 bool client_load_before_turn(struct client_load *l);
 
-/* Called after a connection's input was processed: sends what has become due or has got an id
- * meanwhile. */
+/* Called after a connection's input was processed: sends queries that have become due, or have got
+ * an id, in the meantime. */
 void client_load_after_read(struct client_load *l);
 
 /* After the end of the schedule: enters DRAINED once nothing is queued or in flight. */

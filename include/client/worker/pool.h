@@ -65,9 +65,9 @@ uint32_t client_pool_request(struct client_pool *p, uint32_t n);
 /* Returns whether steps are left. */
 bool client_pool_is_stepping(const struct client_pool *p);
 
-/* Takes one step, of which there must be one left.  Either allows one more connection to open, or
- * returns true: the caller closes *to_close, which is no longer in the pool.  Opens first while
- * there are free slots, so that there are never fewer than wanted. */
+/* Takes one step; there must be one left.  Either allows one more connection to open, or returns
+ * true: the caller closes *to_close, which is no longer in the pool.  Opens first while there are
+ * free slots, so that there are never fewer than wanted. */
 bool client_pool_step(struct client_pool *p, uint32_t *to_close);
 
 #endif

@@ -47,7 +47,7 @@ static inline void client_record_begin(struct client_record *r)
     r->resumed = r->proven = false;
 }
 
-/* What a row says besides the record. */
+/* What a row contains in addition to the record. */
 struct client_record_about {
     uint64_t connection_id;
     uint64_t origin_ns;                   /* the columns in seconds are relative to it */

@@ -13,8 +13,8 @@ struct client_reopen_place {
 };
 
 struct client_reopen {
-    /* Of slot i: element i + 1.  Element 0 is behind the last and before the first.  NULL: none can
-     * be added. */
+    /* Slot i has element i + 1.  Element 0 comes after the last and before the first.  NULL: none
+     * can be added. */
     struct client_reopen_place *places;
     uint32_t n; /* number in line */
 };
@@ -32,8 +32,7 @@ void client_reopen_add(struct client_reopen *r, uint32_t slot);
 uint32_t client_reopen_first(const struct client_reopen *r);
 uint32_t client_reopen_take(struct client_reopen *r);
 
-/* Removes a slot, if it is in line; the others keep their order.  Takes the same time however many
- * they are. */
+/* Removes a slot, if it is queued; the others keep their order.  Takes constant time. */
 void client_reopen_remove(struct client_reopen *r, uint32_t slot);
 
 #endif

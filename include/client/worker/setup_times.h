@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Those of a slot's current connection. */
+/* Times of a slot's current connection. */
 struct client_setup_times {
     uint64_t due_ns;    /* 0: not measured, or ended */
     uint64_t opened_ns; /* socket call */

@@ -27,7 +27,7 @@ void client_sizes_free(struct client_sizes *s);
 /* Sends queries of this size from now on.  Sizes are used in the order of config->sizes. */
 void client_sizes_change(struct client_sizes *s, uint32_t size);
 
-/* Returns the query that the next answer of a connection whose owes_earlier is set belongs to. */
+/* Returns the query to which the next answer of a connection belongs; its owes_earlier is set. */
 const struct query *client_sizes_next(const struct client_sizes *s, const struct client_conn *c);
 
 /* That answer is complete. */

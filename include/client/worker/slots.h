@@ -40,7 +40,7 @@ static inline bool client_slots_are_kept(const struct client_slots *s)
 /* A connection begins in the slot.  Returns whether it replaces another one. */
 bool client_slots_begin(struct client_slots *s, uint32_t slot);
 
-/* The slot's connection is no longer wanted: nobody misses it. */
+/* The slot's connection is no longer wanted: its end is no failure. */
 void client_slots_release(struct client_slots *s, uint32_t slot);
 
 /* The slot's next connection does not count as a replacement. */

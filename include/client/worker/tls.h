@@ -51,7 +51,7 @@ void client_tls_record_handshake(struct client_conn *c, uint64_t handshake_ns);
 enum tls_status client_tls_decrypt(struct client_conn *c, const uint8_t *data, size_t n,
                                    uint8_t *plain, size_t *n_plain);
 
-/* Sends output of TLS itself, such as key updates and alerts, but nothing behind a lost record.
+/* Sends the output of TLS itself, such as key updates and alerts, but nothing after a lost record.
  * Returns 0 or an errno; EPROTO: the peer requests such output, and reads none of it. */
 int client_tls_send_own(struct client_conn *c);
 

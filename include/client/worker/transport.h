@@ -68,7 +68,7 @@ struct client_conn {
     bool is_queued : 1;    /* ENDED, not yet returned by client_conn_take_ended() */
     uint8_t n_unheard : 2; /* queries timed out since the last answer, at most CLIENT_CONN_DEAF */
     bool header_due : 1;   /* its PROXY header has to precede the next byte sent */
-    bool record_lost : 1;  /* with TLS; the peer could decrypt none of those behind it */
+    bool record_lost : 1;  /* with TLS; the peer could decrypt no record after it */
     /* of config->classes; 0: also without */
     uint8_t class_index : 4;
     bool proven : 1;       /* has received an answer */
@@ -109,7 +109,8 @@ struct client_transport {
     const struct client_config *config;
     const struct client_conn_ops *ops;
     void *owner; /* first argument of ops */
-    /* Of each class, or one: of config, or the current one of config->sizes. */
+    /* One per class; without classes a single one: that of config, or the current one of
+     * config->sizes. */
     const struct query *query;
     struct event_base *base;
     struct client_figures *figures;

@@ -23,7 +23,7 @@ struct client_udp {
 int client_udp_init(struct client_transport *t);
 void client_udp_free(struct client_transport *t);
 
-/* As client_conn_write(): queries with their lengths, of which the socket takes whole ones. */
+/* As client_conn_write(): queries with their lengths; the socket accepts only whole ones. */
 ssize_t client_udp_write(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
 /* Passes the datagrams that are there to ops->data, which may close the connection.  Returns 0 or

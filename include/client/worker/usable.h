@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * client_usable: lists of a worker's usable connections, one for each class, to select one of them
- * at random however few they are among the slots.
+ * at random, even if few of the slots are usable.
  *
- * Where connections can be replaced, some are missing at any time, and the lists are kept from the
- * start.  Other runs make them once they need them: most lose few connections, and do without the 8
+ * If connections can be replaced, some are missing at any time, and the lists are kept from the
+ * start.  Other runs create them when they need them: most lose few connections, and save the 8
  * bytes per slot.  Used by the worker's thread only. */
 #ifndef TCPSCALER_CLIENT_WORKER_USABLE_H
 #define TCPSCALER_CLIENT_WORKER_USABLE_H
@@ -23,7 +23,8 @@ struct client_usable_list {
 
 struct client_usable {
     const struct client_transport *transport; /* borrowed, set by the caller */
-    /* Of all lists, each from the first slot of its class on; NULL: none are kept. */
+    /* The elements of all lists, each starting at the first slot of its class; NULL: no lists are
+     * kept. */
     uint32_t *slots;
     uint32_t *positions; /* of the usable slots in their lists */
     /* By class; the first one also without classes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * watch_pace: how often an expensive reading is taken: so that it takes at most a given part of the
- * time of one CPU, whatever it costs here.  Pure. */
+ * watch_pace: how often an expensive reading is taken: so that it takes at most a given part of one
+ * CPU's time, whatever it costs on this host.  Pure. */
 #ifndef TCPSCALER_HOST_WATCH_PACE_H
 #define TCPSCALER_HOST_WATCH_PACE_H
 

@@ -14,7 +14,7 @@ struct process_list {
     struct process items[PROCESS_LIST_MOST];
     size_t n;
     uint64_t user_us, system_us; /* of those listed and those that have ended: only grows */
-    /* of these: of those that have ended and whose parents have not waited for them yet */
+    /* of these, that of processes that have ended and whose parents have not waited for them yet */
     uint64_t user_ended_us, system_ended_us;
     bool is_overfull; /* a process was left out, because the list was full */
 };
