@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/* tcpserver sends each piece of a pushed message when it is told that the socket has room, for as
- * long as the run lasts (server/drive.c): two calls, twice as many in case of short sends. */
+/* tcpserver sends a piece of a pushed message whenever the socket has room, for as long as the run
+ * lasts (server/drive.c): two calls per piece, twice as many with short sends. */
 static uint64_t most_push_calls(const struct scenario *s)
 {
     const uint64_t run_us = 2 * s->duration_us + 7000000 + 500 * s->wakeup_us;
@@ -17,13 +17,13 @@ static uint64_t most_push_calls(const struct scenario *s)
     return 4 * s->push_per_s * scenario_push_pieces(s) * run_us / 1000000;
 }
 
-/* In how many pieces a socket takes a query. */
+/* Into how many pieces a socket divides a query. */
 static uint64_t query_pieces(const struct scenario *s)
 {
     return s->sndbuf_bytes > 0 ? s->message_bytes / s->sndbuf_bytes : 0;
 }
 
-/* Far beyond what any run needs: a thread that goes on without getting on is found by it. */
+/* Far more calls than any run needs: exceeding it reveals a thread that loops without progress. */
 static uint64_t most_calls(void)
 {
     const struct scenario *s = &world.scenario;

@@ -79,7 +79,7 @@ ssize_t send(int fd, const void *data, size_t n_bytes, int flags)
     return (ssize_t)call_return("send", fd, n);
 }
 
-/* Only that of a small message. */
+/* Only for a small message. */
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     uint8_t all[MOST_MESSAGE_BYTES];
@@ -99,7 +99,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 /* --- receiving --- */
 
-/* arrived_ns: of what it returns; the product is told of it. */
+/* arrived_ns: when the data that it returns arrived; the product gets this time. */
 static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uint64_t *arrived_ns)
 {
     static const int errnos[] = {ECONNRESET, ETIMEDOUT, EHOSTUNREACH, ENOMEM};
@@ -133,7 +133,7 @@ static ssize_t receive(const char *what, int fd, void *data, size_t n_bytes, uin
     return (ssize_t)call_return(what, fd, n);
 }
 
-/* Says whether there is something; without faults. */
+/* Returns whether there is data to read; without faults. */
 static ssize_t peek(int fd, size_t n_bytes)
 {
     int64_t i;

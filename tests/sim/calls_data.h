@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * calls_data: what the calls that pass bytes and those that pass datagrams share. */
+ * calls_data: functions that stream and datagram calls share. */
 #ifndef TCPSCALER_SIM_CALLS_DATA_H
 #define TCPSCALER_SIM_CALLS_DATA_H
 
@@ -12,7 +12,7 @@
 /* A send or receive call of connection i returns this. */
 void calls_data_note(uint32_t i, int64_t result, bool is_send);
 
-/* Says in the control messages when it arrived; 0: it does not. */
+/* Writes the arrival time into the control messages; 0: leaves it out. */
 void calls_data_put_stamp(struct msghdr *message, uint64_t arrived_ns);
 
 /* recv(2) of a UDP socket (calls_datagram.c); with arrived_ns not NULL recvmsg(2), which says when

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * calls_datagram: the datagrams that pass through a UDP socket.  In the simulated network they have
- * their lengths, as messages on a connection do: what the product leaves out is added here. */
+ * calls_datagram: the datagrams that pass through a UDP socket.  In the simulated network they
+ * begin with their length, as messages on a connection do: it is added and removed here. */
 #undef _FORTIFY_SOURCE /* with it glibc defines some of these inline */
 
 #include "call.h"
@@ -44,7 +44,8 @@ static int fault(uint64_t permille)
     return error != 0 ? error : CALL_FAULT(permille, errnos);
 }
 
-/* What resets a connection is an ICMP message here, which the next call tells first. */
+/* An event that would reset a connection is an ICMP message here, which the next call reports
+ * first. */
 static int64_t pending_error(uint32_t i)
 {
     const int error = tcp_take_error(i);
@@ -113,7 +114,8 @@ static size_t length_of(const uint8_t *message)
     return (size_t)message[0] << 8 | message[1];
 }
 
-/* Takes the next one from the network.  Returns its bytes, with the length, or -errno. */
+/* Takes the next datagram from the network.  Returns its number of bytes, with the length field, or
+ * -errno. */
 static int64_t take_one(uint32_t i, uint8_t *message)
 {
     int64_t n = pending_error(i);
@@ -130,7 +132,7 @@ static int64_t take_one(uint32_t i, uint8_t *message)
     return LENGTH_BYTES + (int64_t)length_of(message);
 }
 
-/* As much of it as there is room for.  Returns how much. */
+/* Copies as much of the datagram as there is room for.  Returns the number of bytes. */
 static size_t copy(void *data, size_t room, const uint8_t *message)
 {
     const size_t n_bytes = length_of(message) < room ? length_of(message) : room;
@@ -139,7 +141,8 @@ static size_t copy(void *data, size_t room, const uint8_t *message)
     return n_bytes;
 }
 
-/* Receives up to n, of which `all` gets a copy with the lengths.  Returns how many, or -errno. */
+/* Receives up to n datagrams and copies them, with their lengths, to `all`. Returns how many, or
+ * -errno. */
 static int64_t receive(uint32_t i, struct mmsghdr *messages, unsigned n, uint64_t arrived_ns,
                        uint8_t *all, size_t *n_all)
 {
@@ -161,7 +164,7 @@ static int64_t receive(uint32_t i, struct mmsghdr *messages, unsigned n, uint64_
     return k > 0 ? k : result;
 }
 
-/* What the product has read, with the lengths; result: of the call. */
+/* The datagrams that the product has read, with their lengths; result: that of the call. */
 static void note_read(uint32_t i, const uint8_t *all, size_t n_all, uint64_t arrived_ns,
                       int64_t result)
 {

@@ -23,7 +23,7 @@
 
 #define MS 1000000ull
 
-/* The kernel's coarse clock: of a tick of 4 ms. */
+/* The kernel's coarse clock, with a tick of 4 ms. */
 #define TICK_NS (4 * MS)
 
 static uint64_t rounded(uint64_t ns, uint64_t step_ns)
@@ -74,7 +74,7 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
     return (int)call_return("epoll_ctl", fd, -error);
 }
 
-/* Asleep until something is ready or the time is over. */
+/* Sleeps until a descriptor is ready or the time is over. */
 static void sleep_on(int epoll_fd, int64_t timeout_ns)
 {
     uint64_t until_ns = WORLD_NEVER;
@@ -112,7 +112,7 @@ int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_m
     return wait_for(epoll_fd, events, most, timeout_ms < 0 ? -1 : timeout_ms * (int64_t)MS);
 }
 
-/* Of libevent 2.2, where the C library has it; no caller gives a mask. */
+/* Used by libevent 2.2 if the C library has it; no caller passes a mask. */
 int epoll_pwait2(int epoll_fd, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask)
 {
@@ -222,7 +222,7 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
     return 0;
 }
 
-/* Of OpenSSL's sessions and certificates. */
+/* Used by OpenSSL for sessions and certificates. */
 time_t time(time_t *at)
 {
     struct timeval now;

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Without the headers, whose declarations differ. */
+/* Declared here, because the declarations in the headers differ. */
 int open(const char *path, int flags, ...);
 int fcntl(int fd, int command, ...);
 int unshare(int flags);
@@ -43,7 +43,7 @@ int open(const char *path, int flags, ...)
     return (int)syscall(SYS_openat, -100 /* AT_FDCWD */, path, flags, mode);
 }
 
-/* Of a simulated one: only F_DUPFD_CLOEXEC, of which the copy is closed at once. */
+/* On simulated descriptors only F_DUPFD_CLOEXEC, whose copy is closed at once. */
 int fcntl(int fd, int command, ...)
 {
     va_list arguments;
@@ -60,7 +60,7 @@ int fcntl(int fd, int command, ...)
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-/* None waits: a loop that uses poll(2) would be slow with many connections. */
+/* No poll(2) may wait: a loop that uses it would be slow with many connections. */
 int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
     const struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000l};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * calls_thread: threads are fibers; a pthread_t is the number of one.  A mutex needs no simulation
- * here: nobody sleeps while it holds one. */
+ * calls_thread: threads are fibers; a pthread_t is the number of one.  Mutexes need no simulation
+ * here: no thread sleeps while it holds one. */
 #include "call.h"
 #include "fiber.h"
 #include "violation.h"
@@ -15,7 +15,7 @@
 /* A thread that takes longer to end hangs. */
 #define MOST_NS (100 * 1000000000ull)
 
-/* The C library's, outside of a run. */
+/* Calls the C library's function outside of a run. */
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int join_fn(pthread_t, void **);
 
@@ -66,7 +66,7 @@ int pthread_join(pthread_t thread, void **result)
     return 0;
 }
 
-/* Of a worker that listens, or pushes. */
+/* Called by workers that listen or push. */
 int sched_setscheduler(pid_t pid, int policy, const struct sched_param *parameters)
 {
     (void)pid, (void)policy, (void)parameters;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * classes: which class of clients a connection belongs to, as the network sees it: by the port that
- * it is connected to.  What the product says of its classes is compared with that. */
+ * it is connected to. The product's claims about its classes are compared with that. */
 #ifndef TCPSCALER_SIM_CLASSES_H
 #define TCPSCALER_SIM_CLASSES_H
 
@@ -22,7 +22,7 @@ uint32_t classes_n(void);
 /* Whether each class has a port of its own. */
 bool classes_have_ports(void);
 
-/* That of a connection, which must have called connect(2); 0 without classes. */
+/* Returns the class of a connection, which must have called connect(2); 0 without classes. */
 uint32_t classes_of(const struct tcp *t);
 
 /* Its queries, how many of them it carries (0: any number), and whether one proves it. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * descriptor: the simulated file descriptors, in the tables of the threads.
  *
- * They have numbers from DESCRIPTOR_FIRST on; what lies below is the kernel's.  A number that is
- * free is used again at once.  A thread may have a table of its own, as after
- * unshare(CLONE_FILES): a descriptor is open while one table has it.  A number means the same in
- * all tables. */
+ * Their numbers start at DESCRIPTOR_FIRST; lower ones are the kernel's. A free number is used again
+ * at once.  A thread may have a table of its own, as after unshare(CLONE_FILES): a descriptor is
+ * open while one table has it.  A number means the same in all tables. */
 #ifndef TCPSCALER_SIM_DESCRIPTOR_H
 #define TCPSCALER_SIM_DESCRIPTOR_H
 
@@ -48,10 +47,10 @@ struct descriptor {
 
 void descriptor_begin(void);
 
-/* The lowest free number, or -1 with errno: the limit of the scenario. */
+/* Returns the lowest free number, or -1 with errno if the limit of the scenario is reached. */
 int descriptor_new(enum descriptor_kind kind);
 
-/* NULL: none of ours, or not open. */
+/* Returns NULL if the descriptor is not simulated, or not open. */
 struct descriptor *descriptor_of(int fd);
 
 static inline bool descriptor_is_simulated(int fd)
@@ -59,30 +58,32 @@ static inline bool descriptor_is_simulated(int fd)
     return fd >= DESCRIPTOR_FIRST;
 }
 
-/* Of the table of the thread that runs.  Where no other table has it, it is closed with its
- * connection, also out of its epoll. */
+/* Closes a descriptor in the table of the running thread.  If no other table has it, its connection
+ * is closed, too, and it leaves its epoll. */
 void descriptor_close(int fd);
 
 /* --- tables --- */
 
-/* The thread that runs gets its own, a copy. */
+/* Gives the running thread a table of its own, a copy. */
 void descriptor_unshare(void);
 
-/* Closes those of a range in the table of the thread that runs. */
+/* Closes the descriptors of a range in the table of the running thread. */
 void descriptor_close_range(int first, int last);
 
-/* The thread ends: its own table goes.  Nothing that it has opened may be left in it. */
+/* The thread ends, and so does its own table.  No descriptor that it has opened may be left in it.
+ */
 void descriptor_drop_table(void);
 
-/* Whether the table of the thread that runs has it, which is open. */
+/* Whether the table of the running thread has this open descriptor. */
 bool descriptor_is_in_table(int fd);
 
-/* Whether the table of the thread that runs is full; and how many more fit into all tables but that
- * of fiber 0. */
+/* Return whether the table of the running thread is full, and how many more descriptors fit into
+ * all tables except that of fiber 0. */
 bool descriptor_is_full(void);
 uint64_t descriptor_room(void);
 
-/* Open ones; and how many numbers have been used, from DESCRIPTOR_FIRST on. */
+/* Return how many descriptors are open, and how many numbers have been used, from DESCRIPTOR_FIRST
+ * on. */
 uint32_t descriptor_n_open(void);
 uint32_t descriptor_n_used(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * draw: the dice of random scenarios, and the fields that those of tcpclient and of tcpserver draw
- * alike.
+ * draw: random numbers for scenarios, and the fields that scenarios of tcpclient and of tcpserver
+ * draw in the same way.
  *
- * Each call takes numbers from r in a fixed order: the seed of a scenario stands for it. */
+ * Each call takes numbers from r in a fixed order, so a seed always gives the same scenario. */
 #ifndef TCPSCALER_SIM_DRAW_H
 #define TCPSCALER_SIM_DRAW_H
 
@@ -33,7 +33,7 @@ static inline bool one_in(struct rng *r, uint32_t n)
     return rng_below(r, n) == 0;
 }
 
-/* Once in n times changes the field, to a value of between() or of of_any_size(). */
+/* One time in n, sets the field to a value of between() or of_any_size(). */
 void draw_between(struct rng *r, uint32_t n, uint64_t *field, uint64_t least, uint64_t most);
 void draw_size(struct rng *r, uint32_t n, uint64_t *field, uint64_t least, uint64_t most);
 
@@ -52,7 +52,7 @@ void draw_scheduling(struct scenario *s, struct rng *r);
 /* Uses TLS; whether connections resume. */
 void draw_tls_version(struct scenario *s, struct rng *r);
 
-/* What goes wrong with TLS, and key updates. */
+/* Faults of TLS, and key updates. */
 void draw_tls_faults(struct scenario *s, struct rng *r);
 
 #endif

@@ -35,14 +35,13 @@ void drive(const struct scenario *s, struct drive_result *result);
  * those of the scenario, the load is that of the options.  Returns the program's exit code. */
 int drive_program(const struct scenario *of_world, int argc, char **argv);
 
-/* The parts of drive(), for drive_program(): the world begins; this is what runs in it; all is
- * over. */
+/* The parts of drive(), for drive_program(): start the world; set what runs in it; end it. */
 struct client_config;
 void drive_begin(const struct scenario *s);
 void drive_expect(const struct client_config *c, struct drive_result *result);
 void drive_end(struct drive_result *result);
 
-/* Whether the worker that is this fiber counts strays no more. */
+/* Whether the worker of this fiber no longer counts stray answers. */
 bool drive_is_drained(int fiber);
 
 #endif

@@ -67,7 +67,7 @@ static void leave_stack(struct fiber *from, const struct fiber *to)
 #endif
 }
 
-/* came_from: to learn where fiber 0's stack is. */
+/* came_from: reveals where fiber 0's stack is. */
 static void enter_stack(struct fiber *self, struct fiber *came_from)
 {
 #if defined __SANITIZE_ADDRESS__
@@ -100,7 +100,7 @@ static void switch_to(int next)
 
 /* --- who is next --- */
 
-/* The one that wakes first; among those of one time the dice choose. */
+/* Returns the fiber that wakes first; of several at the same time, a random one. */
 static int choose(void)
 {
     uint64_t first_ns = WORLD_NEVER;
@@ -120,7 +120,7 @@ static int choose(void)
     return chosen;
 }
 
-/* Lets events happen until a fiber is to run.  Returns which. */
+/* Lets events happen until a fiber is due to run, and returns its number. */
 static int await_fiber(void)
 {
     for (;;) {

@@ -92,7 +92,7 @@ static void check_latencies(const struct scenario *s, const struct client_result
               tally_get(&r->tally.connections.attempted));
 }
 
-/* The end of a measurement that is interrupted is the worker's. */
+/* If the measurement was interrupted, its end is the one that the worker noticed. */
 static void check_push(const struct scenario *s, const struct client_result *r, bool was_stopped)
 {
     const struct tally_push *t = &r->tally.push;
@@ -128,7 +128,7 @@ static void check_tls(const struct tally *t, const struct hist *handshakes)
             "handshake times: extremes");
 }
 
-/* All that is open is closed, all that was in flight has its outcome. */
+/* Everything that was open is closed, and every query in flight has its outcome. */
 static void check_gauges(const struct client_workers *workers)
 {
     equal("in flight at the end", CLIENT_WORKERS_GAUGE(workers, in_flight), 0);
@@ -137,7 +137,7 @@ static void check_gauges(const struct client_workers *workers)
     equal("deaf at the end", CLIENT_WORKERS_GAUGE(workers, n_deaf), 0);
 }
 
-/* It acts in a turn after its wake-up, and after what else it does meanwhile. */
+/* It acts in a turn after its wake-up, once it has finished its other work. */
 uint64_t laws_most_late_ns(const struct scenario *s)
 {
     const uint64_t interval_ns = s->interval_us * 1000;
@@ -161,8 +161,8 @@ static void check_lag(const struct scenario *s, const struct hist *lag)
     LAW(lag->max_ns <= most_ns, "a query was sent %" PRIu64 " ns after it was due", lag->max_ns);
 }
 
-/* Whether each connection opens at once, and the drain is long enough for it.  Not if it may have
- * to wait for the answers of the one before, which was told to close. */
+/* Whether each connection opens at once, and the drain is long enough for it.  False if it may have
+ * to wait for answers on the previous connection, which is being closed. */
 static bool all_connect(const struct scenario *s)
 {
     const uint64_t trip_us = s->latency_us + s->jitter_us;

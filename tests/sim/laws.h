@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * laws: what holds for the figures of a run that is over: the product's own laws of conservation,
- * and that they are those of the ledger and of the simulated network. */
+ * laws: checks the figures of a finished run: the product's own laws of conservation, and that the
+ * figures equal those of the ledger and of the simulated network. */
 #ifndef TCPSCALER_SIM_LAWS_H
 #define TCPSCALER_SIM_LAWS_H
 
@@ -13,7 +13,7 @@ struct client_config;
 struct client_result;
 struct client_workers;
 
-/* How late a worker may be that has time for what it does.  UINT64_MAX: it may have none. */
+/* How late a worker with enough CPU time may be.  UINT64_MAX: it may have too little. */
 uint64_t laws_most_late_ns(const struct scenario *s);
 
 /* A law that is broken ends the process. */

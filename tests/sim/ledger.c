@@ -23,8 +23,8 @@
 static uint64_t timeout_ns;
 static bool has_ids, resets;
 
-/* What the clock told a worker when it last woke but one, and last, before it queued a query, by
- * slot.  Grows. */
+/* The clock readings of a worker after its last two wake-ups before it queued a query, by slot.
+ * Grows. */
 struct queued {
     uint64_t woke_ns, last_ns;
 };
@@ -49,7 +49,7 @@ void ledger_begin(const struct client_config *config)
 
 /* --- what is sent --- */
 
-/* Of a query that the product has not yet said is sent. */
+/* A query that the product has not yet reported as sent. */
 static void note_written(const struct tcp *t, uint64_t name, uint16_t id)
 {
     struct ledger_turn *now = ledger_turn();
@@ -101,7 +101,7 @@ static void check_use(struct tcp *t, uint8_t class)
         t->fd, t->ledger.n_sent, most);
 }
 
-/* The answer to an expired query is waited for so long before its id is used again. */
+/* How long the answer to an expired query is awaited before its id is used again. */
 static uint64_t reuse_ns(void)
 {
     return timeout_ns > 1000 * MS ? 10 * timeout_ns : 10000 * MS;
@@ -124,8 +124,8 @@ static uint64_t late_us(const struct inflight_query *q, uint64_t at_ns)
     return at_ns > q->intended_ns ? (at_ns - q->intended_ns) / 1000 : 0;
 }
 
-/* How late it was queued, by a time that the clock has told since the worker woke, or just before.
- */
+/* How late the query was queued, by a time that the clock showed since the worker woke, or just
+ * before. */
 static void check_lateness(const struct tcp *t, const struct inflight_query *q, uint32_t slot)
 {
     const struct queued *at = &queued[fiber_current()].all[slot];

@@ -18,10 +18,10 @@
 
 #include <inttypes.h>
 
-/* To convert a stamp of CLOCK_REALTIME the product looks at CLOCK_MONOTONIC this often. */
+/* How often the product reads CLOCK_MONOTONIC to convert a timestamp of CLOCK_REALTIME. */
 enum { CLOCKS_OF_CONVERSION = 4 };
 
-/* Sockets that are ready all the time put a timeout off for this long. */
+/* Sockets that are always ready delay a timeout by this much. */
 #define MOST_PUT_OFF_NS 1000000000ull
 
 static uint64_t timeout_ns;
@@ -125,8 +125,8 @@ static uint64_t arrival_ns(const struct ledger_turn *now, const struct ledger_en
     return arrived_ns > entry->sent_ns && arrived_ns < now->stamp_ns ? arrived_ns : now->stamp_ns;
 }
 
-/* An answer that arrived in time must have been read before its query was given up, unless others
- * kept the product from it. */
+/* An answer that arrived in time must have been read before its query was given up, unless other
+ * work kept the product from reading it. */
 static void check_late(const struct ledger_turn *now, const struct tcp *t,
                        const struct ledger_entry *entry)
 {
@@ -193,7 +193,7 @@ void ledger_on_write(uint32_t i)
         ledger_on_turn();
 }
 
-/* Of a response time: in the network, and on this host. */
+/* The parts of a response time: in the network, and on this host. */
 static void add_parts(const struct ledger_turn *now, const struct ledger_entry *entry,
                       bool was_blocked)
 {

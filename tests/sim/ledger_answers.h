@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ledger_answers: what a thread receives, and which queries it answers: that part of ledger.h. */
+ * ledger_answers: the part of ledger.h about received data, and the queries that it answers. */
 #ifndef TCPSCALER_SIM_LEDGER_ANSWERS_H
 #define TCPSCALER_SIM_LEDGER_ANSWERS_H
 

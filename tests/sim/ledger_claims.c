@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ledger_claims: what the product says of its queries, seen at the calls from one of its parts to
- * another (the linker's --wrap), passed on to the ledger. */
+ * ledger_claims: intercepts the calls between parts of the product (the linker's --wrap) that say
+ * what happened to its queries, and passes them on to the ledger. */
 #include "client/worker/conn.h"
 #include "client/worker/demand.h"
 #include "client/worker/query.h"
@@ -213,7 +213,7 @@ void __wrap_client_conn_close(struct client_conn *c, struct outcome outcome, int
     __real_client_conn_close(c, outcome, error);
 }
 
-/* Nothing more opens after it. */
+/* No connection opens after this. */
 void __wrap_client_turnover_cancel(struct client_turnover *to)
 {
     const struct client_transport *t = to->transport;

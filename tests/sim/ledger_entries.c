@@ -81,7 +81,7 @@ static uint32_t position(uint32_t i, uint32_t serial, uint16_t id)
     return LEDGER_NONE;
 }
 
-/* Those behind it that it kept from their place move up. */
+/* Entries after it that could not take this place move up. */
 static void take_out(uint32_t at)
 {
     uint32_t next = at;

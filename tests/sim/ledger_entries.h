@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ledger_entries: the queries in flight, and those that expired and may still be answered, found by
- * connection and id or, where there is no id, in their order. */
+ * ledger_entries: the queries in flight, and the expired ones that may still be answered, found by
+ * connection and id or, without ids, in order. */
 #ifndef TCPSCALER_SIM_LEDGER_ENTRIES_H
 #define TCPSCALER_SIM_LEDGER_ENTRIES_H
 
@@ -29,26 +29,28 @@ void ledger_entries_begin(bool has_ids);
 
 struct ledger_entry *ledger_entry_at(uint32_t e);
 
-/* A query of connection i, behind those it has. */
+/* Appends a query to those of connection i. */
 uint32_t ledger_entry_new(uint32_t i, uint16_t id);
 
-/* That of connection i with this id, without ids its first one; LEDGER_NONE. */
+/* Returns the query of connection i with this id or, without ids, the first one; LEDGER_NONE if
+ * there is none. */
 uint32_t ledger_entry_find(uint32_t i, uint16_t id);
 
-/* The one that an answer on connection i belongs to: likewise, if bytes of it have left. */
+/* Returns the query to which an answer on connection i belongs: as above, if part of the query was
+ * sent. */
 uint32_t ledger_entry_answered(uint32_t i, uint16_t id);
 
-/* The first of connection i that is not on the wire; LEDGER_NONE.  `id` is its, if there are ids.
- */
+/* Returns the first query of connection i that was not sent; LEDGER_NONE if there is none. `id`:
+ * its id, if there are ids. */
 uint32_t ledger_entry_unwritten(uint32_t i, uint16_t id);
 
-/* That of connection i with this id, without ids the next one, is encrypted; nothing if it has not
- * yet been said to be sent. */
+/* The query of connection i with this id or, without ids, the next one, was encrypted.  No effect
+ * if it has not yet been reported as sent. */
 void ledger_entry_begin(uint32_t i, uint16_t id);
 
 void ledger_entry_free(uint32_t e);
 
-/* Likewise; its answer has come, perhaps before all of it was written. */
+/* The same; its answer was received, perhaps before the whole query was written. */
 void ledger_entry_end_by_answer(uint32_t e);
 
 /* In all. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * ledger_push: see ledger_push.h.  Of tcp_ledger it uses first_entry and last_entry (messages under
- * way), offset (bytes of the first that were read) and missing (the next sequence number). */
+ * ledger_push: see ledger_push.h.  It uses these fields of tcp_ledger: first_entry and last_entry
+ * (messages in transit), offset (bytes read of the first one) and missing (the next sequence
+ * number). */
 #include "ledger_push.h"
 
 #include "client/worker/metric.h"
@@ -19,7 +20,7 @@ struct entry {
     uint32_t next;
 };
 
-/* What a fiber has read and not yet stamped. */
+/* Messages that a fiber has read and not yet timestamped. */
 struct turn {
     struct ledger_message *messages;
     uint32_t n, room;

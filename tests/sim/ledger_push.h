@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ledger_push: what becomes of the messages that the peer pushes, message by message: the ledger of
- * a run that listens. */
+ * ledger_push: the ledger of a run that listens: what happens to each message that the peer pushes.
+ */
 #ifndef TCPSCALER_SIM_LEDGER_PUSH_H
 #define TCPSCALER_SIM_LEDGER_PUSH_H
 
@@ -20,14 +20,14 @@ void ledger_push_begin(void);
 /* The measurement: messages due from measure_ns until end_ns. */
 void ledger_push_span(uint64_t measure_ns, uint64_t end_ns);
 
-/* The peer sends this one on connection i. */
+/* The peer sends this message on connection i. */
 void ledger_push_sent(uint32_t i, const struct ledger_message *m);
 
 /* The product has read n_bytes, which arrived at arrived_ns (0: it was not told), or the end. */
 void ledger_push_received(uint32_t i, size_t n_bytes, uint64_t arrived_ns);
 void ledger_push_ended(uint32_t i);
 
-/* CLOCK_MONOTONIC told it this right after. */
+/* The product read this value of CLOCK_MONOTONIC right after that. */
 void ledger_push_stamped(uint64_t received_ns);
 
 void ledger_push_closed(uint32_t i);

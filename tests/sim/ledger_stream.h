@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ledger_stream: where the answers end in what a connection receives. */
+ * ledger_stream: finds the end of each answer in the data that a connection receives. */
 #ifndef TCPSCALER_SIM_LEDGER_STREAM_H
 #define TCPSCALER_SIM_LEDGER_STREAM_H
 
@@ -11,8 +11,8 @@
 
 struct tcp;
 
-/* The length of the whole answer that begins here, where that is quickly told; its id is then
- * t->ledger.id.  0: take it byte by byte. */
+/* Returns the length of the answer that begins here, if it is complete and easy to find; its id is
+ * then t->ledger.id. 0: process it byte by byte. */
 size_t ledger_stream_whole(struct tcp *t, const struct query *query, const uint8_t *data,
                            size_t n_bytes);
 

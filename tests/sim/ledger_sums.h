@@ -20,7 +20,7 @@ struct ledger_sums {
     struct ledger_class classes[TALLY_N_CLASSES];
     struct ledger_class of_clients[CLIENT_CLASS_MOST][TALLY_N_CLASSES]; /* of each class of them */
     uint64_t n_late, n_duplicate, n_unknown, n_recycled, n_withdrawn;
-    uint64_t n_unsure; /* answers behind one that may have ended the connection */
+    uint64_t n_unsure; /* answers after one that may have ended the connection */
     uint64_t n_malformed, n_malformed_unsure; /* datagrams; of these, likewise */
     uint64_t n_usable, n_reused, n_waited;    /* connections, queries sent on demand */
 };

@@ -42,7 +42,7 @@ static void check_resumption(const struct tcp *t, bool is_resumed)
         expected ? "with" : "without");
 }
 
-/* By which a timer, and what is done after it, may be late. */
+/* How late a timer, and the work that follows it, may be. */
 static uint64_t most_late_ns(void)
 {
     const struct scenario *s = &world.scenario;
@@ -71,7 +71,8 @@ void ledger_tls_on_secured(uint32_t i, uint64_t handshake_ns)
         sums->max_ns = handshake_ns;
 }
 
-/* By which a timer may be early: the coarse clock, and the loop's, which stands still in a turn. */
+/* How early a timer may be: because of the coarse clock, and of the loop's cached time, which
+ * stands still during a turn. */
 static uint64_t most_early_ns(void)
 {
     const struct scenario *s = &world.scenario;

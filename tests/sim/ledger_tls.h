@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ledger_tls: what tcpclient says of its TLS handshakes. */
+ * ledger_tls: checks what tcpclient reports about its TLS handshakes. */
 #ifndef TCPSCALER_SIM_LEDGER_TLS_H
 #define TCPSCALER_SIM_LEDGER_TLS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ledger_turn: what a thread has received and written, until the product says what it is.
+ * ledger_turn: the data that a thread has received and written, until the product reports what it
+ * was.
  *
  * A turn lasts from a receive call to the thread's next call that sends, receives or waits: by then
  * the product has credited or counted each answer, and counted each query written. */
@@ -33,7 +34,7 @@ struct ledger_turn {
 
 void ledger_turns_begin(void);
 
-/* Of the running fiber. */
+/* Returns the turn of the running fiber. */
 struct ledger_turn *ledger_turn(void);
 
 /* The product is done with the answers. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values kept one by one; of more only the buckets are. */
+/* How many values are kept one by one; for more, only the buckets are kept. */
 enum { MOST_KEPT = 1 << 20, N_METRICS = CLIENT_N_QUERY_METRICS + 2 * CLIENT_CLASS_MOST };
 
 #define HIGHEST_NS 3600000000000ull
@@ -92,7 +92,7 @@ static int by_value(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* The value at rank ceil(n num / den), as a histogram of this layout tells it. */
+/* Returns the value at rank ceil(n num / den), as a histogram of this layout reports it. */
 static uint64_t percentile(const struct values *v, uint64_t beyond, uint64_t num, uint64_t den)
 {
     const uint64_t n = v->n + beyond;

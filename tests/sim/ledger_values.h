@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ledger_values: the latencies as the facts have them, to be compared with the histograms. */
+ * ledger_values: the latencies according to the facts, for comparison with the histograms. */
 #ifndef TCPSCALER_SIM_LEDGER_VALUES_H
 #define TCPSCALER_SIM_LEDGER_VALUES_H
 
@@ -18,14 +18,15 @@ void ledger_values_begin(void);
 /* metric: one of every query's (client/worker/metric.h), or one of these. */
 void ledger_values_add(int metric, uint64_t value_ns);
 
-/* Every bucket, the extremes, and the percentiles, of which `beyond` samples are slower than all.
- * Violated: the run ends. */
+/* Compares every bucket, the extremes and the percentiles; `beyond` samples are slower than all
+ * others.  A difference ends the run. */
 void ledger_values_check(int metric, const struct hist *h, uint64_t beyond);
 
-/* A query of class k, of the warm-up or the measurement, that was sent was due at this time. */
+/* Records when a query of class k that was sent (in the warm-up or the measurement) had been due.
+ */
 void ledger_values_add_due(uint32_t k, uint64_t due_ns);
 
-/* All these times of the class, sorted, *n of them; NULL: they were too many to be kept. */
+/* Returns all *n of these times of the class, sorted; NULL if there were too many to keep. */
 const uint64_t *ledger_values_due(uint32_t k, size_t *n);
 
 #endif

@@ -24,7 +24,7 @@
 #define US 1000ull
 #define S  1000000000ull
 
-/* What the world has for the main thread to do. */
+/* What the world requires of the main thread. */
 enum due { STOP, STEP, TICK };
 
 struct main_thread {
@@ -203,7 +203,7 @@ int __wrap_client_workers_start(struct client_workers *workers, const struct cli
     return 0;
 }
 
-/* By which it may misread the other clock. */
+/* How much it may misread the other clock. */
 static uint64_t clock_error_ns(void)
 {
     const struct scenario *s = &world.scenario;
@@ -281,7 +281,7 @@ void __wrap_memory_watch_start(struct memory_watch *w, const char *proc,
 void __wrap_memory_watch_look(struct memory_watch *w);
 void __wrap_memory_watch_end(struct memory_watch *w);
 
-/* As much is granted as the scenario has. */
+/* Grants as much memory as the scenario has. */
 void __wrap_memory_watch_start(struct memory_watch *w, const char *proc,
                                const struct memory_ends *ends, enum memory_watch_reserve part)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * main_thread: what happens to tcpclient's main thread (client/run.c) while it leads the workers:
- * it is interrupted, changes the load by request, finds memory short; and when it has to be over.
+ * main_thread: what happens to tcpclient's main thread (client/run.c) while it controls the workers
+ * (it is interrupted, changes the load by request, finds memory short), and by when the run must be
+ * over.
  *
- * The main thread is fiber 0.  What it asks the host, its control port and signals are not
+ * The main thread is fiber 0. Its questions to the host, its control port and signals are not
  * simulated: the linker's --wrap replaces them. */
 #ifndef TCPSCALER_SIM_MAIN_THREAD_H
 #define TCPSCALER_SIM_MAIN_THREAD_H
@@ -13,11 +14,11 @@
 
 struct client_config;
 
-/* A run of client_run() with this configuration begins, by the scenario of the world.  The laws are
- * checked when it collects the results; result gets its figures. */
+/* Begins a run of client_run() with this configuration in the scenario of the world.  The laws are
+ * checked when it collects the results; `result` gets its figures. */
 void main_thread_begin(const struct client_config *config, struct drive_result *result);
 
-/* The load begins at this time, or never; 0: at any. */
+/* The load must begin at this time, or not at all; 0: at any time. */
 void main_thread_expect_begin(uint64_t begin_ns);
 
 /* The run is over. */

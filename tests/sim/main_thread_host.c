@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * main_thread_host: what tcpclient's main thread would ask of the host: not simulated, and the same
- * for every run.  The linker gives it these functions (--wrap). */
+ * main_thread_host: what tcpclient's main thread would learn from the host: not simulated, and the
+ * same in every run. The linker replaces its functions with these (--wrap). */
 #include "client/control.h"
 #include "client/run_result.h"
 #include "host/counters.h"
@@ -31,7 +31,7 @@ void __wrap_client_control_end(struct client_control *c);
 void __wrap_client_run_try_server(struct client_run_state *r);
 int __wrap_log_error(const char *format, ...);
 
-/* Of a whole program only. */
+/* Called only by the whole program. */
 int __wrap_log_error(const char *format, ...)
 {
     va_list arguments;
@@ -45,7 +45,7 @@ int __wrap_log_error(const char *format, ...)
     return -1;
 }
 
-/* Of the main thread, which would do without epoll(7): no faults. */
+/* Called by the main thread, which would go on without epoll(7): no faults. */
 struct event_base *__wrap_event_base_new(void)
 {
     struct scenario *s = &world.scenario;
@@ -100,7 +100,7 @@ int __wrap_shutdown_catch(void)
     return 0;
 }
 
-/* Nobody writes to it. */
+/* Nothing is written to it. */
 int __wrap_shutdown_fd(void)
 {
     return -1;
@@ -118,7 +118,7 @@ void __wrap_client_control_end(struct client_control *c)
     (void)c;
 }
 
-/* By a connection that would wait. */
+/* Called by a connection that would wait. */
 void __wrap_client_run_try_server(struct client_run_state *r)
 {
     (void)r;

@@ -126,7 +126,8 @@ static void drop_line(int severity, const char *line)
 void memory_prepare(void)
 {
     event_set_log_callback(drop_line);
-    /* else the C library raises it, and clears each histogram anew: four times the CPU time */
+    /* otherwise the C library raises the threshold, and each histogram has to be cleared again:
+     * four times the CPU time */
     mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
     event_set_mem_functions(__wrap_malloc, __wrap_realloc, __wrap_free);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * memory: what the product and libevent allocate is counted, and refused at times.
+ * memory: counts the allocations of the product and of libevent, and refuses some.
  *
- * The linker gives them these functions instead of malloc(3) and the others (--wrap, and
- * event_set_mem_functions()). */
+ * These functions replace malloc(3) and its relatives (--wrap, and event_set_mem_functions()). */
 #ifndef TCPSCALER_SIM_MEMORY_H
 #define TCPSCALER_SIM_MEMORY_H
 
@@ -10,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* libevent's memory comes from here, too, and what it would log is dropped.  Once, before anything
- * of it is used. */
+/* Makes libevent allocate here, too, and drops what it would log.  Call it once, before libevent is
+ * used. */
 void memory_prepare(void);
 
 /* From now on nothing has been allocated. */
@@ -20,7 +19,8 @@ void memory_begin(void);
 /* Refuse this many allocations of a million; 0: none. */
 void memory_refuse(uint64_t ppm);
 
-/* Whether the dice refuse one now, of the product's other than malloc(3)'s. */
+/* Returns whether, at random, an allocation of the product other than with malloc(3) is refused
+ * now. */
 bool memory_is_refused(void);
 
 /* Allocations not yet freed, and their bytes. */
@@ -28,7 +28,8 @@ int64_t memory_n_live(void);
 int64_t memory_live_bytes(void);
 int64_t memory_most_bytes(void);
 
-/* For the simulation itself: as realloc(3), not counted; ends the program where there is none. */
+/* For the simulation itself: like realloc(3), but not counted, and ends the program if out of
+ * memory. */
 void *memory_own(void *old, size_t n_bytes);
 void memory_disown(void *own);
 

@@ -58,7 +58,7 @@ static uint64_t awake_ns(uint64_t at_ns)
     return at_ns % every_ns < stall_ns ? at_ns - at_ns % every_ns + stall_ns : at_ns;
 }
 
-/* What arrives within one step of coalescing arrives at its end. */
+/* Data that arrive within one coalescing interval arrive at its end. */
 static uint64_t arrival_ns(uint64_t at_ns)
 {
     const uint64_t step_ns = world.scenario.coalesce_us * 1000;
@@ -95,7 +95,7 @@ static bool has_room(uint64_t at_ns)
     return n_queued++ < world.scenario.accept_queue;
 }
 
-/* Whether a server with a limit has room for one more, if only in its queue. */
+/* Whether a server with a limit has room for one more connection, if only in its queue. */
 static bool will_accept(void)
 {
     const uint64_t most = world.scenario.most_accepted;
@@ -140,7 +140,8 @@ static void on_connect(uint32_t i)
     while (n_lost < 6 && (world_chance(world.scenario.syn_lost_permille) || !has_room(at_ns) ||
                           peer_restart_is_silent(at_ns)))
         at_ns = world.now_ns + again_ns(++n_lost) + way_ns();
-    t->retransmits = (uint8_t)n_lost; /* of those to come, too: nobody looks before */
+    t->retransmits =
+        (uint8_t)n_lost; /* also those of later connections, because nothing checks earlier */
     if (n_lost == 6 || !will_accept())
         return;
     if (peer_restart_refuses(at_ns)) {
@@ -174,7 +175,7 @@ static void on_close(uint32_t i)
 
 /* --- answering --- */
 
-/* In pieces, each behind the one before. */
+/* Sends it in pieces, one after the other. */
 static void send_split(uint32_t i, const uint8_t *data, size_t n_bytes, uint64_t at_ns)
 {
     for (int k = 0; k < PIECES && n_bytes > 1; k++) {
@@ -204,7 +205,7 @@ static void send_answer(uint32_t i, uint16_t id, bool is_malformed)
         tcp_deliver_at(i, data, n, arrival_ns(at_ns));
 }
 
-/* With TLS, some say so; some say so alone. */
+/* With TLS, some send close_notify; some send only that. */
 static void finish(uint32_t i)
 {
     const uint64_t at_ns = world.now_ns + way_ns();
@@ -254,7 +255,7 @@ static void forget(void)
 
 /* --- serving --- */
 
-/* The query has been served.  which: its id, and the restarts before it came. */
+/* The query has been served. which: its id, and the number of restarts before it arrived. */
 static void on_served(uint64_t name, uint64_t which)
 {
     const uint32_t i = (uint32_t)name;

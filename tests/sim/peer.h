@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * peer: the simulated server: what it does, and when, by the scenario.
+ * peer: the simulated server: what it does, and when, according to the scenario.
  *
- * One server, first come first served: it accepts, reads, serves each query for the service time
- * and answers.  While it stalls it does none of it. */
+ * It has a single queue: it accepts, reads, spends the service time on each query, and answers.
+ * During a stall it does none of these. */
 #ifndef TCPSCALER_SIM_PEER_H
 #define TCPSCALER_SIM_PEER_H
 

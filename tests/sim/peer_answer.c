@@ -24,7 +24,7 @@ static void encode_keepalive(uint8_t *answer, bool is_bad)
     record[16] = (uint8_t)world_up_to(world.scenario.keepalive_most);
 }
 
-/* Bytes of an answer without keepalive; a tenth is as long as may be. */
+/* Bytes of an answer without keepalive; one in ten has the maximum length. */
 static size_t draw_bytes(const struct tcp *t)
 {
     const uint64_t most_of_ip = t->is_datagram ? MOST_DATAGRAM_BYTES : UINT16_MAX;

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* To the query with this id on connection t.  out: room for QUERY_MAX_BYTES + 2.  Returns the
- * length. */
+/* Writes the answer to the query with this id on connection t. out: room for QUERY_MAX_BYTES + 2.
+ * Returns the length. */
 size_t peer_answer_encode(const struct tcp *t, uint8_t *out, uint16_t id, bool is_malformed);
 
 #endif

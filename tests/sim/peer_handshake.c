@@ -61,7 +61,7 @@ static void trickle(uint32_t i, const uint8_t *out, size_t n_bytes, uint64_t at_
         tcp_deliver_at(i, out, n_bytes, at_ns);
 }
 
-/* Instead of this step. */
+/* What happens instead of this step. */
 static void misbehave(uint32_t i, const uint8_t *out, size_t n_bytes, uint64_t at_ns)
 {
     struct tcp_peer *p = &tcp_at(i)->peer;

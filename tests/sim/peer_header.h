@@ -11,8 +11,8 @@ struct client_config;
 /* config: borrowed. */
 void peer_header_begin(const struct client_config *config);
 
-/* Connection i sends this.  Takes its header, or the next part of it, off the front.  Returns how
- * many bytes are left. */
+/* Connection i sends this.  Removes its header, or the next part of it, from the front.  Returns
+ * how many bytes are left. */
 size_t peer_header_take(uint32_t i, const uint8_t **data, size_t n_bytes);
 
 /* The product closes connection i. */

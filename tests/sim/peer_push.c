@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * peer_push: see peer_push.h.  Of tcp_peer it uses offset: the next sequence number. */
+ * peer_push: see peer_push.h.  It uses one field of tcp_peer, offset: the next sequence number. */
 #include "peer_push.h"
 
 #include "base/clock.h"
@@ -34,7 +34,7 @@ static uint32_t draw_bytes(void)
     return PUSH_MIN_BYTES + (uint32_t)world_up_to(world.scenario.pushed_bytes - PUSH_MIN_BYTES);
 }
 
-/* The number of message m is taken; cut: only its first bytes leave. */
+/* Uses up the number of message m; cut: only its first bytes are sent. */
 static void send(uint32_t i, struct ledger_message *m, bool is_cut)
 {
     static uint8_t out[PUSH_MAX_BYTES];
@@ -74,7 +74,7 @@ void peer_push_on_accept(uint32_t i, uint64_t accepted_ns)
     world_at(accepted_ns, on_greet, tcp_name(i, tcp_at(i)), 0);
 }
 
-/* After a message: it goes on, or not. */
+/* After a message: continues, or stops. */
 static bool ends(struct tcp *t, uint32_t i)
 {
     if (world_chance(world.scenario.reset_permille))

@@ -11,7 +11,7 @@ void peer_push_begin(void);
 /* It has accepted connection i, at accepted_ns. */
 void peer_push_on_accept(uint32_t i, uint64_t accepted_ns);
 
-/* Connection i sends its byte.  Returns when that is read. */
+/* Connection i sends its subscription.  Returns when that is read. */
 uint64_t peer_push_on_data(uint32_t i);
 
 /* Connection i has closed its half. */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The next byte of a query: excludes those that have another one there.  Returns the size of those
- * that remain, which is the same once its length is read. */
+/* Takes the next byte of a query, and excludes the candidates that have another byte there. Returns
+ * the size of the remaining ones, which is the same for all once the length was read. */
 static size_t take_byte(struct tcp *t, const struct query *query, uint8_t byte)
 {
     const uint32_t offset = t->peer.offset++;
@@ -31,8 +31,8 @@ static size_t take_byte(struct tcp *t, const struct query *query, uint8_t byte)
     return n_bytes;
 }
 
-/* The bytes of a query that is here as a whole.  Returns whether they are those of the only one; if
- * not, take_byte() says where. */
+/* Compares a query that has arrived as a whole.  Returns whether it is the only possible one; if
+ * not, take_byte() finds the difference. */
 static bool is_the_only_one(struct tcp *t, const struct query *query, const uint8_t *data,
                             size_t n_bytes)
 {

@@ -15,7 +15,7 @@ static uint64_t every_ns(void)
     return world.scenario.restart_every_us * US;
 }
 
-/* It is up for a while between two ends. */
+/* How long it runs between two restarts. */
 static uint64_t down_ns(void)
 {
     const uint64_t ns = world.scenario.down_us * US;
@@ -28,7 +28,7 @@ bool peer_restart_is_down(uint64_t at_ns)
     return every_ns() > 0 && at_ns >= every_ns() && at_ns % every_ns() < down_ns();
 }
 
-/* Those that it accepts only after it has started again are not concerned. */
+/* Connections that it accepts only after it has started again are not affected. */
 static void on_end(uint64_t object, uint64_t arg)
 {
     const uint64_t up_ns = world.now_ns + down_ns();

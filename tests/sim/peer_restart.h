@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * peer_restart: the simulated server ends every now and then, and starts again.
+ * peer_restart: stops the simulated server now and then, and starts it again.
  *
- * While it is down, a connection attempt is refused or, if its host is down, too, finds nobody. */
+ * While it is down, a connection attempt is refused or, if its host is down, too, gets no reply. */
 #ifndef TCPSCALER_SIM_PEER_RESTART_H
 #define TCPSCALER_SIM_PEER_RESTART_H
 
@@ -12,7 +12,8 @@
 enum peer_restart_how {
     PEER_RESTART_RESET,
     PEER_RESTART_FIN,
-    PEER_RESTART_SILENT, /* its host is gone: those that send afterwards are told that it was */
+    PEER_RESTART_SILENT, /* its host is down: connections that send afterwards are reset once it is
+                            up again */
     PEER_RESTART_N_HOWS
 };
 
@@ -21,11 +22,11 @@ void peer_restart_begin(void (*end)(uint32_t i), void (*ended)(void));
 
 bool peer_restart_is_down(uint64_t at_ns);
 
-/* Whether what arrives then is refused, or finds nobody. */
+/* Whether data that arrive at that time are refused, or lost. */
 bool peer_restart_refuses(uint64_t at_ns);
 bool peer_restart_is_silent(uint64_t at_ns);
 
-/* When what arrives then is dealt with: at once, or once its host is up again. */
+/* When data that arrive at that time are processed: at once, or once its host is up again. */
 uint64_t peer_restart_up_ns(uint64_t at_ns);
 
 /* When it has started for the last time before that; 0: it never ended. */

@@ -19,12 +19,12 @@ void peer_tls_begin(void);
 void peer_tls_open(uint32_t i, bool is_server);
 void peer_tls_close(uint32_t i);
 
-/* The product has sent this on connection i.  Returns the length of what it means, in *plain until
+/* The product has sent this on connection i.  Returns the length of its plain text, in *plain until
  * the next call. */
 size_t peer_tls_take(uint32_t i, const uint8_t *data, size_t n_bytes, const uint8_t **plain);
 
-/* Encrypts, behind what TLS has to send itself; n_bytes 0: only that.  By the dice the keys change
- * before, for both directions (TLS 1.3), or the result is damaged.  Returns the length, in *out
+/* Encrypts n_bytes, after the output of TLS itself; n_bytes 0: only that.  At random, the keys of
+ * both directions change first (TLS 1.3), or the result is damaged.  Returns the length, in *out
  * until the next call. */
 size_t peer_tls_seal(uint32_t i, const uint8_t *plain, size_t n_bytes, const uint8_t **out);
 

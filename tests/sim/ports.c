@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Automatic ones; beyond them all are used again. */
+/* Automatic ports; after the last one, all are used again. */
 enum { FIRST_PORT = 32768, LAST_PORT = 60999 };
 
 /* Planned tuples in use: a set with open addressing; 0: none. */
@@ -97,7 +97,7 @@ void ports_release(const struct tcp *t)
     if (!t->is_planned)
         return;
     at = next = position(tuple_of(t));
-    for (;;) { /* those behind it that it kept from their place move up */
+    for (;;) { /* entries after it that could not take this place move up */
         next = (next + 1) & (size - 1);
         if (set[next] == 0)
             break;

@@ -8,13 +8,13 @@
 
 struct tcp;
 
-/* 10.0.0.2:53, and a port for each class k: 53 - k, or 54 + k of those without TLS where others
- * have it; the product's end is 10.0.0.1 where it chooses nothing else. */
+/* The peer is 10.0.0.2:53, with a port for each class k: 53 - k, or 54 + k for classes without TLS
+ * if others have it.  The product's end is 10.0.0.1 unless it chooses another address. */
 #define PORTS_PEER_ADDRESS 0x0a000002u
 #define PORTS_OWN_ADDRESS  0x0a000001u
 enum { PORTS_PEER_PORT = 53, PORTS_PLAIN_PORT = 54, PORTS_MOST_CLASSES = 16 };
 
-/* Whether the connections to a port have no TLS where others have it. */
+/* Whether the connections to a port have no TLS although others have it. */
 static inline bool ports_are_plain(uint16_t port)
 {
     return port >= PORTS_PLAIN_PORT && port < PORTS_PLAIN_PORT + PORTS_MOST_CLASSES;
@@ -25,7 +25,7 @@ void ports_begin(void);
 /* bind(2), port 0: later.  Return 0 or an errno. */
 int ports_bind(struct tcp *t, uint32_t address, uint16_t port);
 
-/* Before connect(2): a tuple where there is none. */
+/* Before connect(2): chooses a tuple if there is none yet. */
 int ports_choose(struct tcp *t);
 
 /* It is closed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * program: tcpclient as a whole in the simulated world, from its command line to its reports; only
- * the network is simulated.  For runs of a size that no host has. */
+ * the network is simulated.  For runs larger than any host allows. */
 #include "base/log.h"
 #include "client/session.h"
 #include "drive.h"
@@ -21,7 +21,7 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What the world and the laws have to know of the options. */
+/* What the world and the laws need to know about the options. */
 static struct scenario scenario_of(const struct scenario *of_world,
                                    const struct client_session *session)
 {

@@ -108,7 +108,7 @@ void readiness_changed(int fd)
     wake(d->watcher);
 }
 
-/* A pair of which one is -1: all with the other. */
+/* If one of the pair is -1, it stands for all that have the other. */
 static void drop_nests(int outer, int inner)
 {
     for (uint32_t i = n_nests; i-- > 0;)
@@ -182,7 +182,7 @@ static bool is_nest_ready(int inner)
     return false;
 }
 
-/* What is reported goes to the end of the list, as in the kernel. */
+/* Moves a reported descriptor to the end of the list, as the kernel does. */
 int readiness_take(int epoll_fd, struct epoll_event *events, int most)
 {
     const struct descriptor *epoll = descriptor_of(epoll_fd);

@@ -10,20 +10,23 @@
 
 void readiness_begin(void);
 
-/* What is ready now, of EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP. */
+/* Returns what the descriptor is ready for now: EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP.
+ */
 uint32_t readiness_of(const struct descriptor *d);
 
-/* It may have changed: who waits for the descriptor is woken.  Nothing where it is not open. */
+/* The readiness may have changed: wakes the threads that wait for the descriptor.  No effect if it
+ * is not open. */
 void readiness_changed(int fd);
 
 /* epoll_ctl(2): returns 0 or an errno.  An epoll may be in another, a semaphore in several.  That
  * two threads wait for an epoll is a violation: each event would wake both. */
 int readiness_watch(int epoll_fd, int operation, int fd, const struct epoll_event *event);
 
-/* epoll_wait(2): what of it is ready, at most `most`; with EPOLLET what has changed since. */
+/* epoll_wait(2): returns at most `most` ready descriptors; with EPOLLET, those that have changed
+ * since. */
 int readiness_take(int epoll_fd, struct epoll_event *events, int most);
 
-/* It is about to be closed: no epoll watches it, and it watches nothing. */
+/* The descriptor is about to be closed: from now on no epoll watches it, and it watches none. */
 void readiness_forget(int fd);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * refusal: sockets that epoll_ctl(2) has refused to watch.
  *
- * Nothing more is heard of a connection that no epoll watches: by the time its thread waits again,
- * the product must have closed it, or have had it watched after all. */
+ * A connection that no epoll watches is stuck: before its thread waits again, the product must have
+ * closed it, or have added it after all. */
 #ifndef TCPSCALER_SIM_REFUSAL_H
 #define TCPSCALER_SIM_REFUSAL_H
 
 #include <stdint.h>
 
-/* Refusals so far: for want of memory, and by fs.epoll.max_user_watches. */
+/* Refusals so far: for lack of memory, and by fs.epoll.max_user_watches. */
 struct refusal_figures {
     uint64_t n_memory, n_limit;
 };

@@ -131,17 +131,18 @@ enum {
     SCENARIO_TEXT_BYTES = 4096
 };
 
-/* All fields at their simplest. */
+/* Gives all fields their simplest values. */
 struct scenario scenario_simplest(uint64_t seed);
 
-/* "seed=7 connections=3 ...": the seed and the fields that are not at their simplest. */
+/* Writes "seed=7 connections=3 ...": the seed and the fields that do not have their simplest
+ * values. */
 void scenario_print(char text[SCENARIO_TEXT_BYTES], const struct scenario *s);
 
-/* Likewise from text, blanks between the fields.  Returns 0, or -1 where a field is unknown or no
- * number. */
+/* Parses such a text, with blanks between the fields.  Returns 0, or -1 if a field is unknown or
+ * not a number. */
 int scenario_parse(struct scenario *s, const char *text);
 
-/* In how many pieces a socket takes a pushed message. */
+/* Into how many pieces a socket divides a pushed message. */
 uint64_t scenario_push_pieces(const struct scenario *s);
 
 /* Field i, and its simplest value. */

@@ -10,7 +10,7 @@
 #define SETUP_IDENTITIES_NETWORK 10, 7, 0
 enum { SETUP_IDENTITIES = 7 };
 
-/* All but what client_run() sets. */
+/* Sets everything except what client_run() sets. */
 void setup_make(struct client_config *c, const struct scenario *s);
 void setup_free(struct client_config *c);
 

@@ -24,8 +24,8 @@ static void set_port(struct client_class *class, const struct client_config *c, 
 
 /* --- by rule --- */
 
-/* They differ in size, part of the rate (of three and more, the last one sends nothing), arrivals,
- * queries per connection, TLS and for how long they stay idle (the third one forever). */
+/* Classes differ in size, part of the rate (of three or more, the last one sends nothing),
+ * arrivals, queries per connection, TLS, and how long they stay idle (the third one forever). */
 static void make_class(struct client_class *class, const struct client_config *c,
                        const struct scenario *s, uint32_t k)
 {
@@ -101,7 +101,7 @@ static void draw_class(struct client_class *class, struct query *query,
     draw_query(query, c, s, r);
 }
 
-/* Parts of 1; the first one has all if nobody has any. */
+/* Parts of 1; the first class gets all if no class has any. */
 static void share_out(uint32_t n)
 {
     double sum = 0;

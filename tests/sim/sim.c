@@ -30,7 +30,7 @@ struct options {
     const char *only; /* fields, separated by commas; NULL: any scenario */
 };
 
-/* What a child and its parent share. */
+/* Memory that a child and its parent share. */
 struct progress {
     uint64_t seed; /* the one under way */
     uint64_t n_scenarios, n_started, n_queries, n_calls, n_faults, trace;

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What one send may not exceed where the scenario sets no limit. */
+/* Limit on one send if the scenario sets none. */
 enum { SNDBUF_BYTES = 1 << 22, FIRST_ROOM_BYTES = 64 };
 
 /* The kernel's: whole datagrams fit. */
@@ -88,7 +88,7 @@ static uint32_t sndbuf_bytes(const struct tcp *t)
                                            : SNDBUF_BYTES;
 }
 
-/* As the kernel, not before a third of the buffer is free. */
+/* As in the kernel: not before a third of the buffer is free. */
 static bool is_writable(const struct tcp *t)
 {
     return t->in_flight < sndbuf_bytes(t) && sndbuf_bytes(t) - t->in_flight >= t->in_flight / 2;
@@ -189,7 +189,7 @@ ssize_t tcp_peek(uint32_t i)
 
     if (t->visible > t->head)
         return 1;
-    if (t->fin) /* whatever has come after it */
+    if (t->fin) /* even if data arrived after it */
         return 0;
     if (t->state == TCP_BROKEN)
         return -tcp_take_error(i);
@@ -268,7 +268,7 @@ static void on_broken(uint64_t name, uint64_t error)
     readiness_changed(t->fd);
 }
 
-/* Datagrams arrive behind an error that is not yet told, too. */
+/* Datagrams arrive even while an error has not been reported yet. */
 static bool takes_data(const struct tcp *t)
 {
     return t->state == TCP_ESTABLISHED || (t->is_datagram && t->state == TCP_BROKEN);
@@ -311,7 +311,7 @@ void tcp_refuse_at(uint32_t i, uint64_t at_ns, int error)
     world_at(at_ns, on_broken, tcp_name(i, &all[i]), (uint64_t)error);
 }
 
-/* Not before what was sent before it. */
+/* Not before the data that were sent earlier. */
 static uint64_t in_order(struct tcp *t, uint64_t at_ns)
 {
     if (at_ns < t->last_delivery_ns)

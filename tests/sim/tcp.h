@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * tcp: simulated connections, seen from the product's end.
  *
- * The other end is the peer's (peer.h): what the product sends is its at the time it arrives, what
- * it sends is the product's at the time that it says.  Both directions keep their order. */
+ * The other end belongs to the peer (peer.h), which gets the product's data when they arrive, and
+ * decides when its own data reach the product. Both directions keep their order. */
 #ifndef TCPSCALER_SIM_TCP_H
 #define TCPSCALER_SIM_TCP_H
 
@@ -41,7 +41,7 @@ struct tcp_peer {
     uint32_t identity;                 /* 1 + the connection it names; 0: none yet */
 };
 
-/* Of the product's TLS, as it has said last. */
+/* State of the product's TLS, as last reported. */
 struct tcp_tls {
     uint64_t begin_ns; /* of the handshake, as its clock told it */
     bool had_ticket;   /* by then, from an earlier connection */
@@ -59,7 +59,7 @@ struct tcp_call {
     uint64_t n_refusals; /* fiber_n_refusals before it returned */
 };
 
-/* Of a listening socket: the queue of connections to be accepted, linked by `next`. */
+/* A listening socket's queue of connections to be accepted, linked by `next`. */
 struct tcp_queue {
     uint32_t first, last, next; /* UINT32_MAX: none */
     uint32_t n, most;
@@ -120,8 +120,8 @@ struct tcp {
 struct tcp_end {
     /* Connection i sends a SYN: decides what becomes of it. */
     void (*on_connect)(uint32_t i);
-    /* Connection i sends this.  Returns when the other end will have read it;
-     * WORLD_NEVER: not. */
+    /* Connection i sends this.  Returns when the other end will have read it; WORLD_NEVER if it
+     * will not. */
     uint64_t (*on_data)(uint32_t i, const uint8_t *data, size_t n_bytes);
     /* The product has closed connection i. */ void (*on_close)(uint32_t i);
     /* It has closed its half; NULL: it never does. */
@@ -130,20 +130,20 @@ struct tcp_end {
 
 void tcp_begin(const struct tcp_end *end);
 
-/* A place for a socket. */
+/* Creates a socket, and returns its number. */
 uint32_t tcp_new(int fd);
 struct tcp *tcp_at(uint32_t i);
 
-/* What an event about a connection carries: it happens only while this is the same. */
+/* Identifies a connection in an event, which happens only if this has not changed. */
 static inline uint64_t tcp_name(uint32_t i, const struct tcp *t)
 {
     return (uint64_t)t->serial << 32 | i;
 }
 
-/* How many places there are; some are free. */
+/* Returns how many numbers there are; some are free. */
 uint32_t tcp_n_places(void);
 
-/* NULL: it is another one by now. */
+/* Returns NULL if the number belongs to another connection by now. */
 struct tcp *tcp_named(uint64_t name);
 
 uint32_t tcp_ready(uint32_t i);
@@ -157,13 +157,13 @@ int tcp_connect(uint32_t i);
 ssize_t tcp_send(uint32_t i, const uint8_t *data, size_t n_bytes);
 ssize_t tcp_receive(uint32_t i, uint8_t *data, size_t n_bytes);
 
-/* As tcp_receive() of a byte, which stays. */
+/* Like tcp_receive() of one byte, which stays in the queue. */
 ssize_t tcp_peek(uint32_t i);
 
 /* How many bytes tcp_send() takes. */
 size_t tcp_room(uint32_t i);
 
-/* Its pending error, told once. */
+/* Returns its pending error, once. */
 int tcp_take_error(uint32_t i);
 void tcp_shutdown(uint32_t i);
 void tcp_close(uint32_t i);
@@ -178,7 +178,7 @@ void tcp_reset_at(uint32_t i, uint64_t at_ns);
 
 /* --- listening (tcp_listen.c) --- */
 
-/* As listen(2), of a socket. */
+/* Like listen(2). */
 void tcp_listen(uint32_t i, uint32_t most);
 
 /* A client's handshake is complete.  Returns the connection; -1: the queue is full. */

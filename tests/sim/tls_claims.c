@@ -25,7 +25,7 @@ enum tls_status __wrap_tls_receive(struct tls *t, const uint8_t *data, size_t n,
 
 struct tls_claims tls_claims;
 
-/* By port: those of classes with and without TLS follow each other (ports.h). */
+/* Indexed by port: ports of classes with and without TLS follow each other (ports.h). */
 enum { PORTS = 2 * PORTS_MOST_CLASSES };
 static bool has_ticket[FIBER_MOST][PORTS];
 

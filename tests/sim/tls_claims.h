@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * tls_claims: what the product does with its TLS connections, seen at the calls of net/tls (the
- * linker's --wrap). */
+ * tls_claims: intercepts the product's calls of net/tls (the linker's --wrap). */
 #ifndef TCPSCALER_SIM_TLS_CLAIMS_H
 #define TCPSCALER_SIM_TLS_CLAIMS_H
 
@@ -12,7 +11,7 @@ void tls_claims_begin(void);
 /* Whether a connection of the running fiber to the same port as i has received a session ticket. */
 bool tls_claims_has_ticket(uint32_t i);
 
-/* The connection of which it has received something. */
+/* The connection from which it has received something. */
 struct tls;
 uint32_t tls_claims_of(const struct tls *t);
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A stream of the seed: the dice of the world have stream 1. */
+/* A random stream of the seed; the world uses stream 1. */
 enum { NUMBERS = 3 };
 
 static struct rng numbers;

@@ -15,11 +15,11 @@ void tls_setup_prepare(void);
 /* A run begins: the random numbers of its scenario. */
 void tls_setup_begin(void);
 
-/* Of the product.  They live as long as the process. */
+/* Contexts of the product.  They live as long as the process. */
 struct tls_context *tls_setup_client(bool resume);
 struct tls_context *tls_setup_server(void);
 
-/* Of the other end. */
+/* Contexts of the other end. */
 struct ssl_ctx_st *tls_setup_other(bool is_server);
 
 #endif

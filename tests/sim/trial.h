@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * trial: a scenario in a process of its own, since a violation ends the process; and the shortest
- * scenario that still violates a law. */
+ * trial: runs a scenario in a process of its own, because a violation ends the process; and
+ * simplifies a scenario that violates a law. */
 #ifndef TCPSCALER_SIM_TRIAL_H
 #define TCPSCALER_SIM_TRIAL_H
 
@@ -15,7 +15,7 @@ void trial_limit_time(void);
  * prints_messages: shows what it writes to stderr. */
 bool trial_fails(const struct scenario *s, bool prints_messages);
 
-/* Moves field after field of a scenario that fails as far towards its simplest value as it still
+/* Moves each field of a failing scenario towards its simplest value, as far as the scenario still
  * fails. */
 void trial_shrink(struct scenario *s);
 

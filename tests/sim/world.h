@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * world: the simulated time, what is going to happen, the dice and the trace.
+ * world: the simulated time, the pending events, the random numbers and the trace.
  *
- * One scenario at a time, single-threaded.  Time moves on when a call costs some, and jumps to the
- * next event when all fibers sleep. */
+ * One scenario at a time, single-threaded. Each call takes some time; when all fibers sleep, time
+ * jumps to the next event. */
 #ifndef TCPSCALER_SIM_WORLD_H
 #define TCPSCALER_SIM_WORLD_H
 
@@ -31,7 +31,7 @@ struct world {
 
 extern struct world world;
 
-/* Everything as it is at the start of this scenario. */
+/* Resets everything to the start of this scenario. */
 void world_begin(const struct scenario *s);
 void world_end(void);
 
@@ -39,18 +39,18 @@ uint64_t world_since_begin_ns(void);
 
 /* --- events --- */
 
-/* `happen(object, arg)` is called at at_ns, or now if that is past; those of one time in the order
- * of these calls. */
+/* Calls `happen(object, arg)` at at_ns, or now if that is past; events at the same time happen in
+ * the order in which they were added. */
 void world_at(uint64_t at_ns, void (*happen)(uint64_t object, uint64_t arg), uint64_t object,
               uint64_t arg);
 
 /* WORLD_NEVER: none. */
 uint64_t world_next_ns(void);
 
-/* The next event happens; now_ns is no less than its time. */
+/* Lets the next event happen; now_ns is at least its time. */
 void world_happen(void);
 
-/* The time moves on by `ns`; what lies in it happens. */
+/* Advances the time by `ns`; events in that period happen. */
 void world_pass(uint64_t ns);
 
 /* --- dice --- */
@@ -70,7 +70,7 @@ static inline uint64_t world_mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* What is sent and received is part of it. */
+/* Adds data sent and received to the trace. */
 static inline void world_trace_bytes(const void *data, size_t n_bytes)
 {
     const unsigned char *at = data;

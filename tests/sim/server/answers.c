@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* Of a message, on a host that is not overloaded. */
+/* Greatest age of a message on a host that is not overloaded. */
 #define MOST_LAG_NS 1000000000ull
 
 static struct push_pattern pattern;

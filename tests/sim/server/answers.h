@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * answers: what each client sends, and what tcpserver has to answer to it. */
+ * answers: what each client sends, and what tcpserver must answer. */
 #ifndef TCPSCALER_SIM_SERVER_ANSWERS_H
 #define TCPSCALER_SIM_SERVER_ANSWERS_H
 
@@ -14,10 +14,10 @@ void answers_begin(void);
  * letters in any order. */
 uint8_t answers_byte(uint64_t c, uint64_t k);
 
-/* The server has read one more byte: what it is to answer. */
+/* The server has read one more byte: determines what it must answer. */
 void answers_expect(struct client *c, uint8_t byte);
 
-/* What the server has sent must be the next bytes of its answer, or whole messages. */
+/* Checks that the server has sent the next bytes of its answer, or whole messages. */
 void answers_check(struct client *c, const uint8_t *data, size_t n_bytes);
 
 #endif

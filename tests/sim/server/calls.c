@@ -38,7 +38,7 @@ static void tell(const struct tcp *t, struct sockaddr *address, socklen_t *lengt
     *length = sizeof in;
 }
 
-/* A fault.  Some take the connection with them. */
+/* A fault.  Some of them lose the connection. */
 static int fault(uint32_t listener)
 {
     static const int errnos[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED, EPROTO, EINTR};
@@ -52,7 +52,7 @@ static int fault(uint32_t listener)
     return error;
 }
 
-/* As the kernel, which has the descriptor before it looks at the queue. */
+/* Like the kernel, which reserves the descriptor before it looks at the queue. */
 int accept4(int listener_fd, struct sockaddr *address, socklen_t *length, int flags)
 {
     struct descriptor *d;

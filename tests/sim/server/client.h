@@ -37,7 +37,7 @@ struct client {
     bool is_open;      /* accepted and not closed ... */
     bool is_served;    /* ... and, with a PROXY header, that is complete */
     bool is_beginning; /* is being served from now on */
-    uint64_t received; /* bytes that it has read ... */
+    uint64_t received; /* bytes that the server has read ... */
     uint64_t expected; /* ... to which it answers this many ... */
     uint64_t answered; /* ... of which it has sent these */
     uint32_t word;     /* the last four received */
@@ -82,7 +82,7 @@ struct client *clients_of_fd(int fd);
 /* The server begins to serve it. */
 void clients_begin_service(struct client *c);
 
-/* The server has read of what connection i sent: its client may go on sending. */
+/* The server has read data of connection i: its client may go on sending. */
 void clients_has_read(uint32_t i);
 
 #endif

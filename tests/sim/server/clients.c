@@ -30,7 +30,7 @@ static uint64_t calm_ns;
 
 /* --- sending --- */
 
-/* With TLS, some say so; some say so alone. */
+/* With TLS, some send close_notify; some send only that. */
 static void finish(struct client *c, uint32_t i)
 {
     const uint64_t at_ns = world.now_ns + client_way_ns();
@@ -89,7 +89,7 @@ static bool is_secured(uint32_t i)
     return peer_handshake_is_over(i);
 }
 
-/* In its header: it goes away, or stays silent. */
+/* In its header: the client closes, or stays silent. */
 static void end_early(struct client *c, uint32_t i)
 {
     switch (world_up_to(2)) {
@@ -173,8 +173,8 @@ static uint64_t read_ns(struct client *c, uint64_t at_ns)
     return c->reads_until_ns;
 }
 
-/* What the server has sent becomes what it means.  Returns whether that is the handshake: every
- * client reads it. */
+/* Decrypts what the server has sent.  Returns whether it belongs to the handshake, which every
+ * client reads. */
 static bool take_sealed(uint32_t i, const uint8_t **data, size_t *n_bytes, uint64_t at_ns)
 {
     const struct tcp *t = tcp_at(i);
@@ -221,7 +221,7 @@ static void on_abort(uint64_t name, uint64_t arg)
     tcp_reset_at((uint32_t)name, world.now_ns + client_way_ns());
 }
 
-/* Some are given up by TCP, later. */
+/* TCP gives up some of them, later. */
 static void on_vanish(uint64_t name, uint64_t arg)
 {
     const struct tcp *t = tcp_named(name);
@@ -360,7 +360,7 @@ void clients_expect_closing(void)
     clients.expects_closing = true;
 }
 
-/* --- the end of a connection that the world calls --- */
+/* --- the end of a connection, as an event of the world --- */
 
 static void on_connect(uint32_t i)
 {

@@ -16,11 +16,11 @@
 
 extern const struct tcp_end clients_end;
 
-/* config: borrowed.  Those of the calm come from calm_ns on, the others before. */
+/* config: borrowed.  The clients of the calm phase arrive from calm_ns on, the others before. */
 void clients_begin(const struct server_config *config, const int *listener_fds,
                    uint32_t n_listeners, uint64_t calm_ns);
 
-/* The clients are told to come. */
+/* Schedules the arrivals of the clients. */
 void clients_come(void);
 
 /* From now on connections may be closed without a reason of their own. */
@@ -37,7 +37,7 @@ struct clients_figures {
     uint64_t n_active, n_peak;
     uint64_t n_messages, n_gaps, n_begun; /* pushed: complete, missing before one, not complete */
     uint64_t bytes_received, bytes_sent;
-    /* Ends with a cause that the server was told ... */
+    /* Ends whose cause the server has learned from a call ... */
     uint64_t closed[OUTCOME_N_PHASES][OUTCOME_N_REASONS];
     uint64_t n_unexplained; /* ... and others: idle, by request, out of memory, at the end */
 };

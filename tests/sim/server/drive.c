@@ -31,10 +31,10 @@
 #define MS 1000000ull
 #define S  1000000000ull
 
-/* How often the main thread looks (server/supervise.c). */
+/* How often the main thread checks (server/supervise.c). */
 #define LOOK_NS (50 * MS)
 
-/* As long as nobody may wait for the server, and how long after that the faults end. */
+/* How long a client may wait for the server, and how long after that the faults end. */
 #define MOST_WAIT_NS (2 * S)
 #define CALM_NS      (5 * S)
 
@@ -95,7 +95,7 @@ static void configure(struct run *r, const struct scenario *s)
     }
 }
 
-/* As checked by tcpserver: no less than it needs itself. */
+/* As tcpserver checks: no less than it needs itself. */
 static uint64_t fd_limit(const struct scenario *s)
 {
     const uint64_t least = 12 + 4 * s->workers;
@@ -249,7 +249,7 @@ static void begin(struct run *r, const struct scenario *s)
     clients_begin(&r->config, r->fds, r->listeners.n, WORLD_NEVER);
 }
 
-/* What workers that have not started did not take over. */
+/* Closes listeners that no worker has taken over, because it did not start. */
 static void close_listeners(const struct run *r)
 {
     for (uint32_t i = 0; i < r->listeners.n; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * fields: those of a scenario that only tcpserver's runs use (scenario.h).  Of the others these
- * mean the same for both; for the server, `connections` is the number of its clients, `duration_us`
- * the time in which they come, `message_bytes` how much each sends at most, `sndbuf_bytes` the
- * server's, `protocol` an enum server_protocol, `proxy` 3 either version of the PROXY header,
- * `pace` 3 that the workers never sleep. */
+ * fields: the fields of a scenario that only tcpserver's runs use (scenario.h). The other fields
+ * mean the same for both, except for these: for the server, `connections` is the number of its
+ * clients, `duration_us` the time in which they come, `message_bytes` how much each sends at most,
+ * `sndbuf_bytes` the server's, `protocol` an enum server_protocol, `proxy` 3 either version of the
+ * PROXY header, `pace` 3 that the workers never sleep. */
 #ifndef TCPSCALER_SIM_SERVER_FIELDS_H
 #define TCPSCALER_SIM_SERVER_FIELDS_H
 
@@ -28,11 +28,11 @@
     X(burst, 1)               /* this many come at a time  */                                      \
     X(chunk_bytes, 65536)     /* sent at a time, at most */                                        \
     X(gap_us, 0)              /* between two of them, at most */                                   \
-    X(window_bytes, 65536)    /* a client sends no more than this ahead of what is read */         \
+    X(window_bytes, 65536)    /* a client sends at most this much more than is read */             \
     X(unread_permille, 0)     /* clients that never read */                                        \
     X(slow_permille, 0)       /* clients that read late ... */                                     \
     X(slow_us, 0)             /* ... by this, at most */                                           \
-    X(half_close_permille, 0) /* FIN behind the last byte */                                       \
+    X(half_close_permille, 0) /* FIN after the last byte */                                        \
     X(stay_permille, 0)       /* clients that never close */                                       \
     X(abort_permille, 0)      /* RST at any time */                                                \
     X(vanish_permille, 0)     /* nothing more comes or goes, at any time */                        \

@@ -97,7 +97,7 @@ bool headers_send(struct client *c, uint32_t i)
 
 /* --- reading --- */
 
-/* Of what has been read. */
+/* Whether the part read so far is malformed. */
 static bool is_malformed(const struct client *c)
 {
     return c->header_read > c->wrong_at;

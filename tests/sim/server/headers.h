@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * headers: the PROXY header of each simulated client, and what tcpserver makes of it: valid,
+ * headers: the PROXY header of each simulated client, and how tcpserver must judge it: valid,
  * malformed, or cut off. */
 #ifndef TCPSCALER_SIM_SERVER_HEADERS_H
 #define TCPSCALER_SIM_SERVER_HEADERS_H
@@ -13,7 +13,7 @@
 
 void headers_begin(void);
 
-/* What a client's header is to be. */
+/* Decides what kind of header a client sends. */
 void headers_draw(struct client *c);
 
 /* Sends the next part of it.  Returns whether payload may follow at once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * ledger: what tcpserver does with the connection of each client - accepts, reads, refuses and
- * closes it - and whether it may.  Called by the calls and by those parts of the product that are
- * wrapped. */
+ * closes it - and whether it may.  Called by the simulated calls, and by the wrapped functions of
+ * the product. */
 #include "ledger.h"
 #include "answers.h"
 #include "client.h"
@@ -169,8 +169,8 @@ static bool could_not_wait(const struct tcp *t)
     return t->was_short && fiber_n_refusals[fiber_current()] > t->last.n_refusals;
 }
 
-/* With TLS: the cause that the last record has told.  After the peer's close_notify the server ends
- * once all is sent. */
+/* With TLS: the cause known from the last record.  After the peer's close_notify, the server closes
+ * once everything is sent. */
 static bool explain_tls(const struct tcp *t, struct outcome *cause)
 {
     const struct client *c = client_of(t);
@@ -189,7 +189,7 @@ static bool explain_tls(const struct tcp *t, struct outcome *cause)
     return true;
 }
 
-/* The cause that the last call has told; false: none. */
+/* The cause known from the last call; false: none. */
 static bool explain(const struct tcp *t, struct outcome *cause)
 {
     const struct tcp_call *last = &t->last;
@@ -208,7 +208,7 @@ static void check_idle(const struct client *c, const struct tcp *t)
     const struct scenario *s = &world.scenario;
     const uint64_t turn_ns = 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
     const uint64_t early_ns = 8 * MS + turn_ns; /* of the coarse clock, and of a turn */
-    /* and found nothing: this came between two calls */
+    /* and found nothing: this arrived between two calls */
     const bool has_just_looked =
         t->looked_ns + turn_ns >= world.now_ns && t->arrived_ns >= t->looked_ns;
 
@@ -238,7 +238,7 @@ static void check_reset(const struct client *c, const struct tcp *t)
         "client %u: reset as idle, but it has read everything", t->peer.client);
 }
 
-/* What it ends itself: the client must know that nothing is missing. */
+/* For connections that the server ends itself: the client must learn that nothing is missing. */
 static void check_close_notify(const struct client *c, const struct tcp *t)
 {
     LAW(t->tls.is_ended || !t->tls.is_established || t->was_short || t->was_unwatched ||
@@ -289,7 +289,7 @@ static void release(const struct tcp *t)
     }
 }
 
-/* Where nothing else is a reason: a limit has been reached, or all tables are full. */
+/* If there is no other reason: a limit has been reached, or all tables are full. */
 static void check_refusal(const struct tcp *t)
 {
     const struct scenario *s = &world.scenario;

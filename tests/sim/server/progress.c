@@ -13,7 +13,7 @@
 
 enum { N_LISTENERS = 64 };
 
-/* Of a listener's queue. */
+/* State of a listener's queue. */
 struct waiting {
     uint64_t first, since_ns;
 };

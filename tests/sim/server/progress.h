@@ -8,8 +8,8 @@
 
 void progress_begin(void);
 
-/* No connection waits for longer than that for the server to read, to answer or to close it; nor,
- * while it accepts, to be accepted or refused. */
+/* No connection waits longer than this for the server to read, to answer or to close it or, while
+ * the server accepts, to be accepted or refused. */
 void progress_check(uint64_t most_ns, bool accepts);
 
 #endif

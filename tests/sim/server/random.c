@@ -108,8 +108,8 @@ static void draw_tls(struct scenario *s, struct rng *r)
     draw_tls_faults(s, r);
 }
 
-/* A message takes a few calls for each piece of it that the socket accepts: no more than the host
- * has time for. */
+/* A message takes a few calls for each piece that the socket accepts: limits the number to what the
+ * host has time for. */
 static void limit_pushes(struct scenario *s)
 {
     while (s->push_per_s * scenario_push_pieces(s) * s->call_ns > 500000000)

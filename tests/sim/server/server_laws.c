@@ -27,8 +27,8 @@ static bool is_own_cause(const struct scenario *s, enum outcome_phase p, enum ou
              (r == REASON_WATCHES && s->watch_permille > 0)));
 }
 
-/* Each connection has one outcome, that of the last call; what remains are those that the server
- * has ended. */
+/* Each connection has one outcome, that of the last call; the remaining ones were ended by the
+ * server. */
 static void check_outcomes(const struct scenario *s, const struct server_tally *t)
 {
     uint64_t n = 0, n_unexplained = tally_get(&t->accepted) - tally_get(&t->n_closed);

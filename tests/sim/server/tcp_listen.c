@@ -15,7 +15,7 @@ void tcp_listen(uint32_t i, uint32_t most)
     t->queue = (struct tcp_queue){NONE, NONE, NONE, 0, most};
 }
 
-/* As the kernel: one more than the backlog. */
+/* As in the kernel: one more than the backlog. */
 int64_t tcp_arrive(uint32_t listener, uint32_t address, uint16_t port)
 {
     struct tcp_queue *q = &tcp_at(listener)->queue;
