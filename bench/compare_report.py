@@ -66,7 +66,7 @@ def value_text(case, program, figure):
 
 
 def ratio_text(case, program, figure):
-    """The end of a ladder bounds it from one side; two ends tell nothing."""
+    """The end of a ladder bounds it from one side; two ends say nothing."""
     text, reference = number(ratio(case, program, figure), 2), case["reference"]
     if figure != "rate" or program == reference or text == "-":
         return text

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The project's targets of bench/compare: which were met?
 
-A target is (title, what was measured, whether it is met): None if it was not measured, UNKNOWN if the figures do not tell."""
+A target is (title, what was measured, whether it is met): None if it was not measured, UNKNOWN if the figures do not show it."""
 
 from compare_report import find, is_at_least, median, number, ratio, value_text
 

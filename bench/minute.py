@@ -31,7 +31,7 @@ def add_options(parser):
 
 
 def goals(text):
-    """Those that meets() knows; returns them as they are."""
+    """Checks that meets() knows these goals, and returns them unchanged."""
     for goal in text.split(","):
         if not re.fullmatch(r"(p50|p90|p99|p999|max)<\d+(\.\d+)?ms|lost<\d+(\.\d+)?%", goal):
             usage.refuse(goal, "p50, p90, p99, p999 or max in ms, or lost in percent, such as p50<5ms or lost<0.1%")

@@ -26,7 +26,7 @@ choices() {
         sed -nE "s/.*: expected ([a-z0-9._-]+((\||, )[a-z0-9._-]+)+)\$/\1/p" | sed 's/[|,]/ /g; s/  */ /g'
 }
 
-# Of each option: letter, name, argument, choices, help, with tabs between; "-" is none.  The help of a long
+# Prints for each option: letter, name, argument, choices, help, with tabs between; "-" is none.  The help of a long
 # name is on the line below it.
 options() {
     run "$@" --help | sed -nE -e "/^ +(-., )?--[a-z-]+( [^ ]+)?\$/{N; s/\n +/  /}" -e \

@@ -82,8 +82,8 @@ fi
 
 # --- Debian and Ubuntu ---
 
-# Adds to $missing, for each word of which no alternative is installed, the first that the distribution has; to
-# $unknown the words of which it has none.
+# For each word with no alternative installed, adds the first alternative that the distribution has to $missing; adds
+# words without such an alternative to $unknown.
 find_missing() {
     for choice; do
         found=

@@ -22,7 +22,7 @@ references_of_series() {
     done
 }
 
-# Those that this night is compared with: the first 10 and the last 100.  The comparison uses 14 of the last ones, or older
+# The nights that this one is compared with: the first 10 and the last 100.  The comparison uses 14 of the last ones, or older
 # ones for a metric that has no value in some; the results of all nights of some years would exceed the limit of a command line.
 nights_to_compare() {
     references_of_series |
@@ -50,7 +50,7 @@ begin_night() {
 }
 
 # Removes the oldest nights, except this one, the baselines and the last reference nights.  By its name this one may be the
-# oldest: the clock was ahead, or is behind now.
+# oldest, if the clock was ahead earlier or is behind now.
 remove_old_nights() {
     # not in a file: on a full disk only this makes room
     kept=$(

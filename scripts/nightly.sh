@@ -168,7 +168,7 @@ summarize() {
     [ ! -s "$night/page.html" ] || printf 'the last run: %s\n' "$night/page.html"
 }
 
-# An exit code, the verdict, and optionally a file with details.  What is told needs no space on the disk.
+# An exit code, the verdict, and optionally a file with details.  The message needs no space on the disk.
 conclude() {
     trap '' INT TERM HUP
     end_processes

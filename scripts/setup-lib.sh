@@ -104,7 +104,7 @@ write_kernel() {
     }
 }
 
-# change KIND NAME BEFORE COMMAND...: runs a command that changes something; KIND, NAME and BEFORE tell how to undo it.
+# change KIND NAME BEFORE COMMAND...: runs a command that changes something; KIND, NAME and BEFORE say how to undo it.
 change() {
     kind=$1 name=$2 before=$3
     shift 3

@@ -27,7 +27,7 @@ has_route() {
     ip "$(family_of "$1")" route show table local exact "$1" dev "$2" 2>/dev/null | grep -q '^local '
 }
 
-# Only as it was added: with another prefix the address belongs to somebody else by now.
+# Only with the prefix with which it was added: with another one, the address was added by another program.
 undo_address() {
     ! ip -o addr show dev "$2" to "$1/$(bits_of "$1")" 2>/dev/null | grep -qF "/$(bits_of "$1") " ||
         ip addr del "$1/$(bits_of "$1")" dev "$2"
@@ -111,7 +111,7 @@ source_with_gateway() {
     }'
 }
 
-# A gateway that becomes local would no longer be reached, nor what is behind it.
+# If the address of a gateway became local, this host could reach neither the gateway nor the networks beyond it.
 refuse_gateways() {
     found=$(known=$(gateways) && printf '%s\n' "$known" "$items" | source_with_gateway) ||
         die "--sources: nothing was changed: awk failed to look for gateways, which would be cut off"
@@ -261,7 +261,7 @@ list_range6() {
 # A block with its host bits cleared, as ip(8) requires.
 list_block() {
     prefix=${1##*/}
-    case $prefix in 0?*) return 1 ;; esac # arithmetic and ip(8) take it for octal
+    case $prefix in 0?*) return 1 ;; esac # shell arithmetic and ip(8) would read it as octal
     is_count "$prefix" && [ ${#prefix} -le 3 ] && [ "$prefix" -le "$(bits_of "$1")" ] || return
     case $1 in
     *:*) echo "$1" ;;

@@ -30,7 +30,7 @@ read_count() {
     echo "${number:-0}"
 }
 
-# is_port TEXT: 0 to 65535, without leading zeros, which some commands take for octal.
+# is_port TEXT: 0 to 65535, without leading zeros, which some commands read as octal.
 is_port() {
     case $1 in 0?* | ??????*) return 1 ;; esac
     is_count "$1" && [ "$1" -le 65535 ]

@@ -74,7 +74,7 @@ has_sysctl() {
     }
 }
 
-# is_enough IS WANTED at-least|at-least-or-0|at-most|exactly|around: "at-least-or-0" is for limits of which 0 means none,
+# is_enough IS WANTED at-least|at-least-or-0|at-most|exactly|around: "at-least-or-0" is for limits where 0 means no limit,
 # "around" for ranges, which may be wider.
 is_enough() {
     case $3 in

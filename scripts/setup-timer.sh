@@ -13,7 +13,7 @@ stop_timer() {
     if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill -USR1 "$1"; fi
 }
 
-# end_timer CODE: what it said is kept if it failed, beside the state and in the system log: nobody was there to read it.
+# end_timer CODE: if the revert failed, keeps its messages beside the state and in the system log, since no one saw them.
 end_timer() {
     if [ "$1" != 0 ] && [ -n "$said" ]; then
         note "--revert-after failed: repeat it with --revert ($state)"
@@ -43,9 +43,9 @@ start_timer() {
         trap 'end_timer $?' EXIT
         trap 'exit 0' USR1
         trap '' TERM
-        said=$(mktemp "$volatile.XXXXXX") || said= # a revert without words is better than none
+        said=$(mktemp "$volatile.XXXXXX") || said= # a revert without messages is better than none
         [ -z "$said" ] || exec 2>"$said"
-        lock_wait=999999999 # nobody is there to repeat it
+        lock_wait=999999999 # no one would repeat the revert
         if lock_state; then
             find_siblings
             revert

@@ -26,7 +26,7 @@ static void require_again(const struct confline *parts)
 
 static void try_line(const char *text)
 {
-    /* So that sanitizers detect overruns. */
+    /* Allocates the exact size, so that sanitizers detect overruns. */
     char error[CONFLINE_ERROR_BYTES] = "", *line = strdup(text);
     const char *end = line + strlen(text);
     struct confline parts;

@@ -37,7 +37,7 @@ static void require_again(const struct control_request *q, const char *method)
             CONTROL_UNKNOWN);
 }
 
-/* Of an absolute target, what follows its host. */
+/* Returns the part of an absolute target that follows its host. */
 static const char *path_of(const char *target)
 {
     const char *path = target;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_proxy_header: arbitrary bytes in place of a PROXY header.  The cuts change neither the
- * result nor where it ends, no header is longer than its limit, and what a header names is read
- * again from either version of it.
+ * fuzz_proxy_header: arbitrary bytes in place of a PROXY header.  However the input is split, the
+ * result and its end are the same; no header is longer than its limit; and the addresses of a
+ * header survive writing and reading it in either version.
  *
  * The first byte selects the cuts. */
 #include "fuzz.h"

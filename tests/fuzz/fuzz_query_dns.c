@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * fuzz_query_dns: arbitrary input for the parser of DNS answers, cut anywhere.  It finds the same
- * answers whatever the cuts, consumes its input, and never reads beyond it. */
+ * fuzz_query_dns: arbitrary input for the parser of DNS answers, cut anywhere.  The parser finds
+ * the same answers however the input is split, consumes all of it, and never reads beyond it. */
 #include "fuzz.h"
 #include "protocol/query.h"
 #include "protocol/query_init.h"

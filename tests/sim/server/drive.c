@@ -34,7 +34,7 @@
 /* How often the main thread checks (server/supervise.c). */
 #define LOOK_NS (50 * MS)
 
-/* How long a client may wait for the server, and how long after that the faults end. */
+/* How long a client may wait for the server, and how long the calm phase, without faults, lasts. */
 #define MOST_WAIT_NS (2 * S)
 #define CALM_NS      (5 * S)
 

@@ -38,8 +38,8 @@ static size_t resident_pages(const char *block)
     return n;
 }
 
-/* Of blocks that follow others, written and freed.  A larger one, freed, raises glibc's
- * threshold; a small one behind them keeps the heap from shrinking. */
+/* Measures blocks that follow others, which were written and freed.  Freeing a larger one raises
+ * glibc's threshold; a small one after them keeps the heap from shrinking. */
 static size_t resident_pages_of_later_blocks(void)
 {
     char *blocks[N_BLOCKS], *small;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_messages: what stderr gets whose reader does not read, and that nobody waits forever. */
+ * test_messages: what is written to stderr if its reader does not read, and that no thread waits
+ * forever. */
 #include "base/messages.h"
 
 #include "base/log.h"

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Of an option that was not given. */
+/* An output whose option was not given. */
 static void without_a_name_nothing_is_opened(void **state)
 {
     struct output o;
@@ -123,7 +123,7 @@ static void an_output_that_failed_is_written_again_when_reopened(void **state)
     assert_content(a, "head\nnew\n");
 }
 
-/* Such as the writer of rows; the file keeps its name. */
+/* Another part, such as the writer of rows, has the descriptor; the file keeps its name. */
 static void who_writes_to_the_descriptor_may_have_failed(void **state)
 {
     struct output o = OUTPUT_CLOSED;

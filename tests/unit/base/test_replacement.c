@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_replacement: which files are replaced, and that nobody sees a part of one. */
+ * test_replacement: which files are replaced, and that readers never see a partial file. */
 #include "base/replacement.h"
 
 #include "directory_steps.h"

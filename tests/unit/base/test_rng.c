@@ -61,7 +61,7 @@ static void numbers_below_n_are_uniform(void **state)
     for (int i = 0; i < CELLS; i++)
         chi2 += (counts[i] - expected) * (counts[i] - expected) / expected;
     assert_true(chi2 < 149); /* 99 degrees of freedom, p = 0.001 */
-    assert_true(chi2 > 55);  /* nor more even than chance */
+    assert_true(chi2 > 55);  /* and not more even than chance allows */
     assert_int_equal(rng_below(&r, 1), 0);
 }
 

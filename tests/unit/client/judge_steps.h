@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * judge_steps: a made-up result that is beyond doubt, for the tests of what judges it. */
+ * judge_steps: a made-up result without any reason for doubt, for the tests of the parts that judge
+ * it. */
 #ifndef TCPSCALER_TESTS_UNIT_CLIENT_JUDGE_STEPS_H
 #define TCPSCALER_TESTS_UNIT_CLIENT_JUDGE_STEPS_H
 

@@ -27,7 +27,7 @@ static void missing_connections_are_diagnosed(void **state)
     assert_null(strstr(r->diagnosis.lines[0].remedy, "--class")); /* there is none */
 }
 
-/* UDP sockets live, too, if nobody listens. */
+/* UDP sockets are live even if no server listens. */
 static void somebody_listens_if_connections_live_and_answer(void **state)
 {
     struct made_up *m = *state;
@@ -80,7 +80,8 @@ static void the_ports_that_refused_are_named(void **state)
     assert_string_equal(line->limit, "connections refused");
 }
 
-/* Those of this run are no reason why it had too few, nor are those that are gone. */
+/* Tuples that this run left in TIME_WAIT are not why it had too few, nor are those that have left
+ * TIME_WAIT. */
 static void tuples_that_earlier_runs_left_are_named(void **state)
 {
     struct made_up *m = *state;
@@ -222,7 +223,7 @@ static void a_port_that_closes_before_an_answer_is_named(void **state)
     assert_string_equal(line->limit, "nobody answers");
 }
 
-/* Of the other port, two connections are closed when idle. */
+/* Two connections to the other port are closed when idle. */
 static void what_other_ports_closed_is_not_put_down_to_the_silent_one(void **state)
 {
     struct made_up *m = *state;
@@ -282,7 +283,7 @@ static void connections_that_follow_one_another_fail_whichever_way_they_do(void 
     }
 }
 
-/* Of the ten, two were begun. */
+/* Two of the ten were attempted. */
 static void connections_that_were_given_up_are_those_not_begun(void **state)
 {
     struct made_up *m = *state;
@@ -323,7 +324,7 @@ static void only_a_server_that_lost_all_connections_has_gone_away(void **state)
     }
 }
 
-/* Those to the second of two ports end within 2 ms. */
+/* The connections to the second of two ports end within 2 ms. */
 static void a_port_that_lost_all_its_connections_has_gone_away(void **state)
 {
     struct made_up *m = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_exceeding: what counts as beyond the limits of goals, and what this host may have caused. */
+ * test_exceeding: which queries count as beyond the limits of goals, and which of them this host
+ * may have caused. */
 #include "client/exceeding.h"
 
 #include <setjmp.h>

@@ -232,8 +232,8 @@ static void a_search_without_ports_has_not_lost_its_server(void **state)
     stop_workers();
 }
 
-/* Its connections live, but the queries of a whole trial are lost: neither if it answers late, nor
- * if some other query was answered. */
+/* The server is gone if its connections live but the queries of a whole trial are lost; not if it
+ * answers late, or if any other query was answered. */
 static void a_server_that_answers_no_query_of_a_trial_hangs(void **state)
 {
     const uint64_t begin_ns = clock_now_ns();

@@ -81,7 +81,7 @@ static void void_trials_decide_if_they_ended_the_search(void **state)
     assert_int_equal(e.n_trials, 1);
     assert_int_equal(e.overflows, 6);
     assert_string_equal(client_find_bound_name(&f), "client");
-    f.trials[0].n_not_begun = 8; /* of a bad trial: beside the point */
+    f.trials[0].n_not_begun = 8; /* of a bad trial: irrelevant */
     assert_string_equal(client_find_bound_name(&f), "client");
     f.trials[1].n_not_begun = 9;
     assert_int_equal(client_find_bound(&f, &e), CLIENT_FIND_BY_IN_PROGRESS);

@@ -101,7 +101,7 @@ static void assert_least(const struct trend *t, uint64_t early, uint64_t late)
     assert_int_equal(least_late, late);
 }
 
-/* Of 1,000 queries, 300 of them of the start of the trial, 10 have each other end. */
+/* Of 1,000 queries, 300 of them from the start of the trial, 10 have each of the other outcomes. */
 static void samples_are_queries_in_flight(void **state)
 {
     struct tally_queries *warmup = &all[0].figures.tally.queries[TALLY_WARMUP];

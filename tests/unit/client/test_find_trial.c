@@ -70,7 +70,7 @@ static void each_end_without_an_answer_is_a_loss(void **state)
     assert_int_equal(trial.figures.n_due, 100);
 }
 
-/* Those of the accept queues of this host say nothing of a server elsewhere. */
+/* Overflows of this host's accept queues say nothing about a server on another host. */
 static void overflows_are_those_of_a_server_on_this_host(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void what_this_host_may_have_lost_is_counted(void **state)
     assert_int_equal(own(), 1 + 100 + 10); /* any of them */
 }
 
-/* Of a search for a rate of connections, each of which has a query. */
+/* In a search for a connect rate, each connection has a query. */
 static void connections_that_this_host_opened_late_say_nothing_of_the_server(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void a_trial_that_ends_early_is_as_tolerant_of_delays_as_planned(void **s
     assert_int_equal(judge_lost_trial(1000000000).reason, TRIAL_GENERATOR_LIMITED);
 }
 
-/* A connection that is not reopened costs more than one query; which, nobody knows. */
+/* A connection that is not reopened costs more than one query; which ones is unknown. */
 static void
 ports_that_run_out_while_connections_are_replaced_say_nothing_of_the_server(void **state)
 {
@@ -397,7 +397,7 @@ static void connections_due_while_too_many_are_in_progress_are_counted(void **st
     assert_int_equal(trial.n_not_begun, 2);
 }
 
-/* Of a trial of 1,000 queries, 101 of which cannot begin. */
+/* A trial of 1,000 queries, 101 of which cannot begin. */
 static void a_trial_that_this_host_cannot_offer_is_decided(void **state)
 {
     (void)state;
@@ -421,7 +421,8 @@ static void queries_in_flight_decide_nothing(void **state)
     assert_true(client_find_trial_is_decided(&f, 1000)); /* lost=0 */
 }
 
-/* The counts of losses are up to date, the times that tell whose they are come later. */
+/* The counts of losses are up to date; the times that show to which trial they belong come later.
+ */
 static void losses_decide_once_it_is_known_whose_they_are(void **state)
 {
     (void)state;

@@ -269,7 +269,8 @@ static void queries_in_flight_at_the_end_count_unless_the_run_was_interrupted(vo
     assert_doubts(m, 0);
 }
 
-/* Listeners, whose run lasts until it is interrupted by default, may have waited in vain. */
+/* By default, the run of a listener lasts until it is interrupted; perhaps no message was due until
+ * then. */
 static void only_an_interruption_before_the_measurement_explains_that_nothing_was_due(void **state)
 {
     struct made_up *m = *state;

@@ -246,7 +246,7 @@ static void each_goal_has_a_line(void **state)
     assert_line(1, "connect.p99<1s undecided: nothing was measured");
 }
 
-/* What it then sends at once may be too much for the server. */
+/* The burst that it then sends may be too much for the server. */
 static void losses_of_a_host_that_was_late_are_said_to_be_in_doubt(void **state)
 {
     (void)state;

@@ -110,8 +110,8 @@ static void a_target_is_one_host(void **state)
             fail_msg("%s", hosts[i]);
 }
 
-/* Of a host name with several addresses, one is chosen that accepts connections there; the target
- * has the port of the run, which that of a class replaces later. */
+/* If a host name has several addresses, one that accepts connections is chosen; the target has the
+ * port of the run, which the port of a class replaces later. */
 static void a_port_is_tried_that_connections_go_to(void **state)
 {
     static const struct {

@@ -21,7 +21,7 @@ static void memory_is_that_of_the_connections_still_open(void **state)
     free(text);
 }
 
-/* The text has it only if fixed costs no longer matter. */
+/* The text has this figure only if fixed costs no longer matter. */
 static void memory_of_a_connection_takes_a_thousand_of_them(void **state)
 {
     struct made_up *m = *state;

@@ -111,7 +111,7 @@ static void all_are_back_when_none_is_missing(void **state)
     free(text);
 }
 
-/* Those of the connect ramp are not the recovery's. */
+/* Retransmits while the connections were opened do not belong to the recovery. */
 static void what_happened_before_the_load_is_left_out(void **state)
 {
     struct made_up *m = *state;

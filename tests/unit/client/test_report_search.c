@@ -284,7 +284,7 @@ static void other_answers_say_what_is_known(void **state)
                      "service level");
 }
 
-/* As long as no more were good than bad. */
+/* As long as no more trials were good than bad. */
 static void a_good_confirmation_of_a_load_that_failed_confirms_nothing(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void each_trial_has_a_row(void **state)
     assert_null(strstr(text, "\"p99_ns\": 1")); /* unknown, or slower than every answer */
 }
 
-/* Of the trials that decided. */
+/* From the counts of the trials that decided. */
 static void limiting_factor_is_named_from_the_counts(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void limiting_factor_is_named_from_the_counts(void **state)
     print_text();
     assert_has(text, "             221 SYNs were retransmitted in the bad trials at that load\n");
     find.trials[12].overflows = 240;
-    find.trials[0].overflows = 2; /* of a good trial: beside the point */
+    find.trials[0].overflows = 2; /* of a good trial: irrelevant */
     print_json(&find);
     assert_has(text, "\"bound_by\": \"accept-queue\"");
     print_text();
@@ -447,7 +447,8 @@ static void limiting_factor_is_named_from_the_counts(void **state)
         "the void trials at that load\n");
 }
 
-/* Out of time after a single bad trial: no bound yet, but what happened there is told. */
+/* Time ran out after a single bad trial: there is no bound yet, but the report says what happened.
+ */
 static void a_search_cut_short_names_what_happened_at_the_smallest_bad_load(void **state)
 {
     (void)state;

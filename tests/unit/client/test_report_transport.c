@@ -63,7 +63,7 @@ static void of_proxy_headers_both_reports_have_the_clients_they_name(void **stat
     srcplan_free(&m->config.identities);
 }
 
-/* Drops of a host whose kernel does not tell are unknown. */
+/* Drops are unknown if the kernel does not report them. */
 static void of_udp_both_reports_have_what_was_malformed_and_dropped(void **state)
 {
     struct made_up *m = *state;

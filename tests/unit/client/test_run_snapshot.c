@@ -77,7 +77,7 @@ static void the_state_is_that_of_the_load(void **state)
     }
 }
 
-/* It has been measured for 40 s or longer, of which it was paused for all but 10 s. */
+/* The run has been measured for 40 s or longer, and was paused for all but 10 s of that. */
 static void times_are_of_the_part_that_has_passed(void **state)
 {
     (void)state;

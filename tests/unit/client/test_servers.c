@@ -71,7 +71,7 @@ static void sum_is_unknown_if_a_server_did_not_answer(void **state)
 
 /* --- reading --- */
 
-/* By the number at the end of its address, 0 to 2: when each of three servers started; 0: it does
+/* When each of three servers started, by the number at the end of its address (0 to 2); 0: it does
  * not answer. */
 static uint64_t starts[3];
 static int wait_given_ms;

@@ -255,7 +255,7 @@ static void a_port_of_another_connected_udp_socket_is_in_use(void **state)
     assert_int_equal(s.n_in_use, 1);
 }
 
-/* Of two classes with as many connections, to a port that nothing is connected to and to this one.
+/* Two classes with equally many connections: to a port without other connections, and to this one.
  */
 static void tuples_in_use_count_towards_the_port_with_the_fewest_to_spare(void **state)
 {

@@ -180,7 +180,7 @@ static void outrank(const char *a, const char *b)
     options_outrank(&table, &settings, &defaults, b, a);
 }
 
-/* Nothing but its own field is reset. */
+/* Only the option's own field is reset. */
 static void what_a_later_place_outranks_is_as_if_it_were_not_given(void **state)
 {
     (void)state;

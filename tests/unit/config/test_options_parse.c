@@ -178,7 +178,7 @@ static void help_aligns_what_options_do(void **state)
     free(output);
 }
 
-/* What has no room before the column of the others stands above its own. */
+/* An option that is too long for its column has its help on the next line. */
 static void help_without_headings_has_one_for_all(void **state)
 {
     static const struct option_row two[] = {

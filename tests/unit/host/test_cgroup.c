@@ -248,7 +248,7 @@ static void smallest_cpu_quota_of_all_ancestors_counts(void **state)
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 2500);
     tree_put("v2/u/cpu.max", "30000 20000\n");
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 1500);
-    tree_put("v2/u/cpu.max", "80000 20000\n"); /* read behind the others, and larger */
+    tree_put("v2/u/cpu.max", "80000 20000\n"); /* read after the others, and larger */
     assert_int_equal(cgroup_cpu_quota_milli(proc()), 2500);
 }
 

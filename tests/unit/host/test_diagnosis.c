@@ -135,7 +135,7 @@ static void tcp_memory_is_not_blamed_below_its_limit(void **state)
     host.tcp_pages_used = 969;
     diagnose(PHASE_CONNECT, REASON_MEMORY, 3);
     assert_one("memory", 3, "pages used by TCP: 969, at most 1,000", "tcp_mem is not reached");
-    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9); /* nor for connects without an answer */
+    diagnose(PHASE_CONNECT, REASON_TIMEOUT, 9); /* and none for connects without an answer */
     assert_one("the path to the server", 9, "9 SYNs without", "firewall");
 }
 

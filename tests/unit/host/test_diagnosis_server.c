@@ -18,7 +18,8 @@ static void killed_server_is_no_limit(void **state)
     in.none_is_left = in.server_was_tried = in.server_accepts = false;
     diagnose(PHASE_RECEIVE, REASON_PEER, 200);
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
-    in.server_was_tried = true; /* others are left: it has not ended, whatever it accepts now */
+    in.server_was_tried =
+        true; /* others are left: the server has not ended, even if it accepts none now */
     diagnose(PHASE_RECEIVE, REASON_PEER, 200);
     assert_one("the server's limits", 200, "200 that had answered", "queries per connection");
 }

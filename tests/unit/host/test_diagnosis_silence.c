@@ -101,7 +101,7 @@ static void server_that_does_not_push_is_not_taken_for_a_full_one(void **state)
     assert_one("nobody answers", 100, "(listen): 70 silent, 30 closed", "tcpserver --push");
 }
 
-/* The one remedy is for those of which there are more. */
+/* The single remedy is that for the larger group. */
 static void few_silent_ones_are_not_those_to_explain(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void deaf_udp_sockets_acknowledge_nothing(void **state)
                "the server hangs, or the network path is broken");
 }
 
-/* If none was ever answered, nobody speaks TLS there. */
+/* If none was ever answered, the server does not use TLS. */
 static void handshakes_that_take_too_long_are_named(void **state)
 {
     (void)state;

@@ -211,7 +211,7 @@ static uint64_t refuse_all(void)
     return n;
 }
 
-/* Of the reserve, too: the kernel frees them late. */
+/* Refusals use the reserve, too: the kernel frees their memory late. */
 static void refused_connections_take_at_most_half_of_what_is_left(void **state)
 {
     (void)state;

@@ -126,7 +126,7 @@ static void *stop_waiting_once_full(void *arg)
     return NULL;
 }
 
-/* Nobody reads: the worker waits until it is told to stop waiting. */
+/* Without a reader, the worker waits until it is told to stop waiting. */
 static void waiting_ends_when_it_is_told_to(void **state)
 {
     struct rows_result result;

@@ -179,7 +179,7 @@ static void connections_that_come_under_load_count_too(void **state)
     watch_series_free(&s);
 }
 
-/* Of 99 connections, and of 100. */
+/* With 99 connections, and with 100. */
 static void few_connections_say_nothing_of_memory(void **state)
 {
     struct watch_series s;

@@ -97,7 +97,7 @@ static void too_few_points_have_no_slope_or_no_interval(void **state)
     assert_true(isnan(slope_of(&points, 0).low) && isnan(slope_of(&points, 0).high));
 }
 
-/* Memory is known to a page: three samples, of which two agree, are no proof. */
+/* Memory is measured in pages: three samples, two of which agree, prove nothing. */
 static void an_interval_is_not_narrower_than_the_steps_of_y_allow(void **state)
 {
     struct slope_points points = {0};

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Of 100 queries; those unsent, timed out, failed and cancelled are unanswered. */
+/* 100 queries; the unsent, timed out, failed and cancelled ones are unanswered. */
 enum { ASKED = 20, ANSWERED = 50, UNANSWERED = 50 };
 
 /* Counts that satisfy every law. */

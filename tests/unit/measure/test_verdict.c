@@ -296,7 +296,7 @@ static void messages_that_are_missing_and_clocks_that_disagree_are_doubts(void *
     assert_int_equal(verdict_judge(&in), 1u << VERDICT_CLOCKS_DISAGREE);
 }
 
-/* Of each reason: its figure, and its meaning as a whole. */
+/* Each reason: its figure, and the whole explanation. */
 static void a_reason_is_explained_by_its_figure(void **state)
 {
     static const struct {

@@ -235,7 +235,7 @@ static bool never_sleep(struct worker *w)
     return false;
 }
 
-/* Queries are sent there, whatever else the loop has to do. */
+/* Queries are sent there, even if the loop has other work. */
 static void each_turn_begins_with_what_is_due(void **state)
 {
     static const struct worker_ops ops = {

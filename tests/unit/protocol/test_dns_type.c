@@ -38,7 +38,7 @@ static void mnemonics_have_the_registrys_numbers_in_any_case(void **state)
     assert_int_equal(number_of("Nsec3Param"), 51);
 }
 
-/* Those that dnsperf's query files may name, and the latest. */
+/* Types that dnsperf's query files may contain, and the newest ones. */
 static void rare_types_have_the_registrys_numbers(void **state)
 {
     (void)state;

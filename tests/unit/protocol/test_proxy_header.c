@@ -99,7 +99,7 @@ static void assert_malformed(const char *bytes, size_t n_bytes)
     }
 }
 
-/* A whole header that names nobody, with payload behind it. */
+/* A complete header that names no client, followed by payload. */
 static void assert_names_nobody(const char *bytes, size_t n_bytes)
 {
     uint8_t all[512];

@@ -196,7 +196,7 @@ static void invalid_histograms_are_refused(void **state)
     is_out_of_memory = false;
 }
 
-/* Of n bytes of counts, with this project's parameters. */
+/* A histogram of n bytes of counts, with this project's parameters. */
 static void make_head(uint8_t data[HLOG_HEAD_BYTES], size_t n)
 {
     const uint8_t head[HLOG_HEAD_BYTES] = {0x1c, 0x84,       0x93,     0x13,     0,           0,

@@ -96,7 +96,7 @@ static void interval_leaves_out_as_much_at_each_end(void **state)
     assert_true(s.low == 0.5 && s.high == 0.5);
 }
 
-/* Of 100 pairs of samples without a shift the interval of 90 % holds 0 in some 90. */
+/* In about 90 of 100 pairs of samples without a shift, the 90 % interval contains 0. */
 static void interval_holds_the_truth_as_often_as_it_says(void **state)
 {
     struct rng rng;

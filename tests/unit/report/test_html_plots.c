@@ -408,7 +408,7 @@ static void server_that_seems_idle_has_ranges(void **state)
     free(text);
 }
 
-/* As the memory of which shared parts count once, of a large server. */
+/* Like the memory of a large server, with shared parts counted once. */
 static void memory_that_is_in_few_samples_is_drawn(void **state)
 {
     enum { SAMPLES = 250 };

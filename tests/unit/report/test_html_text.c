@@ -138,7 +138,7 @@ static void no_bytes_become_markup(void **state)
         assert_false(has_markup(html));
         free(html);
     }
-    /* the control: the check finds what html_text would have to leave through */
+    /* the control: the check finds what html_text must not let through */
     assert_true(has_markup("a<b"));
     assert_true(has_markup("a & b"));
     assert_true(has_markup("&lt"));

@@ -114,7 +114,7 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     assert_null(result_find(sum, "latency_ns"));
     assert_null(result_find(sum, "program"));
     assert_false(json_object_object_get_ex(sum, "version", NULL)); /* not even null */
-    assert_null(result_find(sum, "proxy")); /* of whom would the identities be? */
+    assert_null(result_find(sum, "proxy")); /* whose identities would they be? */
     result_free(sum);
     result_free(a);
     result_free(b);
@@ -162,7 +162,7 @@ static void timeouts_of_servers_are_merged_by_their_extremes(void **state)
     }
 }
 
-/* A result with these members besides. */
+/* A result with these additional members. */
 #define WITH(members)                                                                              \
     "{" NEEDED QUERIES(                                                                            \
         "1", "") "\"started\":\"2026-01-31T23:59:58.123Z\",\"verdict\":\"VALID\"," members         \

@@ -83,7 +83,7 @@ static void what_a_result_says_is_exact(void **state)
     metrics_free(&m);
 }
 
-/* Nobody answered: there are no values, but it is known how many are beyond. */
+/* No query was answered: there are no values, but the number of unanswered queries is known. */
 static void a_result_without_values_is_one(void **state)
 {
     struct metrics m = {0};

@@ -20,7 +20,7 @@ static void say(void *context, const char *text)
     snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", text);
 }
 
-/* Of a run of 10 s that began at this second. */
+/* The result of a run of 10 s that began at this second. */
 #define RUN(second, more)                                                                          \
     "{\"measured_from\":\"2026-01-31T10:00:" second                                                \
     ".000Z\",\"rate\":{\"duration_s\":10},\"queries\":{\"sent\":5}," more "}"

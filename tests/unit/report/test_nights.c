@@ -80,7 +80,7 @@ static bool alarms_by_night(const struct series *before, const struct night *ton
     return alarms;
 }
 
-/* Of the first metric. */
+/* Judges the first metric by its runs. */
 static bool alarms_by_run(const struct series *before, const struct night *tonight,
                           size_t n_metrics)
 {

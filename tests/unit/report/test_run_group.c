@@ -63,7 +63,7 @@ static void percentile_of_the_unanswered_is_the_timeout(void **state)
     assert_true(p50_of(RUN("\"timeout\":0.25", "\"beyond\"")) == 250e6);
 }
 
-/* That of queries says nothing about connections. */
+/* The timeout of queries says nothing about connections. */
 static void a_connection_that_was_not_established_has_no_timeout(void **state)
 {
     static const struct run_metric connect_p50 = {.metric = "connect", .percentile = "p50"};

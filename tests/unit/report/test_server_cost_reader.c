@@ -218,7 +218,7 @@ static void other_columns_are_left_out(void **state)
     result_free(object);
 }
 
-/* Reading has its own limit: of one sample more, every other one is dropped. */
+/* Reading has its own limit: with one more sample, every other one is dropped. */
 static void highest_values_are_those_of_all_samples_of_the_time(void **state)
 {
     static struct watch_sample items[WATCH_SERIES_MOST];

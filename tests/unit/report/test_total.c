@@ -162,7 +162,7 @@ static void a_query_without_an_answer_lasts_beyond_all_bounds(void **state)
     assert_int_equal(beyond("send_lag"), 0);
 }
 
-/* Of rows no interval is known. */
+/* Rows have no intervals. */
 static void without_all_logs_there_are_no_batches(void **state)
 {
     static const char *const tags[] = {"", "service", "send_lag", NULL};

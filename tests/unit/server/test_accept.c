@@ -87,7 +87,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Leaves no more descriptors. */
+/* Uses up all descriptors. */
 static void fill_table(void)
 {
     const int fd = dup(client_fd);

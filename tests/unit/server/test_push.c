@@ -112,7 +112,7 @@ static void a_worker_that_is_behind_follows_the_subscribers_of_others(void **sta
     assert_int_equal((uint64_t)conns.push->rate.rate_begin_qps, RATE_PER_S / 4);
 }
 
-/* What is due from the last message taken on is due at the new rate, without a gap. */
+/* Messages due after the last one taken are due at the new rate, without a gap. */
 static void messages_that_are_due_follow_the_new_rate_too(void **state)
 {
     const struct server_push *p = conns.push;

@@ -73,7 +73,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What a count of the total is: 101 times its position. */
+/* Each count of the total is 101 times its position. */
 #define TOTAL(field) (101ull * (offsetof(struct server_tally, field) / sizeof(tally_count) + 1))
 
 static void assert_reported(const char *format, ...)

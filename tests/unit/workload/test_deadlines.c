@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_deadlines: the earliest deadline comes first, whatever was set, moved and removed before. */
+ * test_deadlines: the earliest deadline comes first, after any sequence of changes. */
 #include "workload/deadlines.h"
 
 #include "base/rng.h"

@@ -147,7 +147,7 @@ static void an_id_is_recycled_only_when_all_are_used(void **state)
     assert_int_equal(try_one(&f->t, &f->list, &recycled), -1);
 }
 
-/* A later answer does not tell that an earlier one will not come: servers answer out of order. */
+/* A later answer does not mean that an earlier one is lost: servers answer out of order. */
 static void an_id_is_recycled_long_after_its_query_was_sent(void **state)
 {
     struct full *f = *state;

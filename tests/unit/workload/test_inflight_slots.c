@@ -150,7 +150,7 @@ static void queries_queued_one_after_the_other_have_neighbouring_slots(void **st
     assert_in_range(neighbours_after(100, N_LISTS), 7 * N_LISTS, 8 * N_LISTS);
 }
 
-/* Those that become free are spread over all of them. */
+/* Slots that become free are spread over the whole table. */
 static void at_most_a_quarter_of_the_slots_is_free(void **state)
 {
     enum { N_LISTS = 100, N_EACH = 30 };

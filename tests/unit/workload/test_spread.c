@@ -68,7 +68,8 @@ static void connections_are_closed_where_many_are(void **state)
     check(examples, sizeof examples / sizeof *examples);
 }
 
-/* Of `most` connections that all have room for, some of which are open, to n. */
+/* Changes the number of connections to n: all workers together have room for `most`, and some are
+ * open. */
 static void check_change(uint32_t most, uint32_t n, uint32_t n_workers, const uint32_t *has)
 {
     uint32_t wanted[MOST_WORKERS], n_has = 0, n_wanted = 0;

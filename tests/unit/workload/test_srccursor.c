@@ -163,7 +163,7 @@ static void what_is_given_back_comes_again_in_that_order(void **state)
     srcplan_free(&p);
 }
 
-/* What the full ring has at its start, behind its end, keeps its place. */
+/* When a full ring has wrapped around, the entries at its start keep their order. */
 static void a_ring_that_grows_keeps_the_order(void **state)
 {
     enum { N = 200, N_FIRST = 64, N_TAKEN = 10 };

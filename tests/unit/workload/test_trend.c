@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_trend: the least of the second quarter and of the last, without losses. */
+ * test_trend: the lowest number in the second quarter and in the last, without losses. */
 #include "workload/trend.h"
 
 #include <setjmp.h>

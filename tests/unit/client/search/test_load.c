@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Of 11 trials of 2 s. */
+/* 11 trials of 2 s. */
 static enum load_class of_full(double n_good, double n_bad)
 {
     return load_classify(&(struct load_sums){.full_good_s = 2 * n_good, .full_bad_s = 2 * n_bad},
@@ -43,7 +43,7 @@ static void more_trials_than_needed_are_all_weighed(void **state)
     assert_int_equal(of_full(19, 20), LOAD_UPPER_BOUND);
 }
 
-/* Of ten trials, five. */
+/* Five of ten trials. */
 static void half_of_the_trials_decide_that_a_load_is_sustained_and_not_that_it_is_not(void **state)
 {
     (void)state;

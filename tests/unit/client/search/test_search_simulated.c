@@ -13,10 +13,11 @@
 
 #include <cmocka.h>
 
-/* Of 100; at least this many, since a few searches prove nothing. */
+/* Wrong answers allowed per 100 searches; with fewer searches just as many, because a few prove
+ * nothing. */
 enum { MOST_MISSED = 5 };
 
-/* Of each kind: 100, or SEARCHES of the environment. */
+/* Searches of each kind: 100, or SEARCHES in the environment. */
 static unsigned n_searches(void)
 {
     const char *text = getenv("SEARCHES");

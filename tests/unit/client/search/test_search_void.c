@@ -88,7 +88,8 @@ static void the_limit_of_this_host_is_known_to_a_fifth(void **state)
     }
 }
 
-/* What ended the search is not what a later trial of another load showed. */
+/* The reason is that of the load that ended the search, not that of a later trial of another load.
+ */
 static void most_void_trials_of_the_last_such_load_name_the_limit(void **state)
 {
     struct simulated server = simulated_with_cliff(60000);

@@ -11,7 +11,7 @@ enum { N_CLASSES = 3, N = 4 };
 
 static struct query class_queries[N_CLASSES];
 
-/* Of 40 queries/s, the first two connections have 30, the third one 10, the last one none. */
+/* The first two connections get 30 of the 40 queries/s, the third one 10, the last one none. */
 static const struct client_class classes[N_CLASSES] = {
     {.name = "often",
      .n_before = 0,

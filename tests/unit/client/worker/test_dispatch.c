@@ -46,7 +46,7 @@ static void due_queries_are_queued_with_their_intended_time(void **state)
     assert_int_equal(n_queued_on(0), 2);
 }
 
-/* Those that are queued early, to be sent when they are due, are not late. */
+/* Queries that are queued early, to be sent when they are due, are not late. */
 static void a_query_knows_how_late_it_was_queued(void **state)
 {
     (void)state;

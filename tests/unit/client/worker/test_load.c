@@ -90,7 +90,7 @@ static void queries_are_sent_between_callbacks_without_answers(void **state)
     }
 }
 
-/* That would cost some percent of a query at a high rate. */
+/* That would add some percent to the cost of a query at a high rate. */
 static void the_clock_is_not_read_again_after_an_answer(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_usable: the lists of usable connections, whatever joins and leaves them. */
+ * test_usable: the lists of usable connections, after any sequence of additions and removals. */
 #include "client/worker/usable.h"
 
 #include "worker_steps.h"

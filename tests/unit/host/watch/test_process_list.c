@@ -13,7 +13,7 @@
 
 #define TICK_US (1000000 / (uint64_t)sysconf(_SC_CLK_TCK))
 
-/* Process 10 of a master with 2 workers, of which one has a child; 20 is none of them. */
+/* Process 10 is a master with 2 workers, one of which has a child; process 20 is unrelated. */
 static struct process_list *list_of_server(void)
 {
     static struct process_list l;
