@@ -43,7 +43,7 @@ def test_cost_of_a_query_excludes_that_of_its_connection():
 
 
 def test_cpus_of_the_server_are_over_the_time_in_which_it_used_them():
-    """Of a load of 3 s with 0.5 s of opening and closing connections, which count for both clients next to dnsperf."""
+    """The figures of a load of 3 s, with 0.5 s to open and close connections, which count for both clients next to dnsperf."""
     figures = peers.costs((3.5, 3.5, (1, 2, 10)), 1000)
     found = figures["server_busy"], figures["server_cpu"], figures["cpu"]
     check_equal(found, (1, 3500, 3000), "CPUs, us per query of both sides")
@@ -194,7 +194,7 @@ def test_rate_of_a_closed_loop_counts_only_the_answers_in_its_time():
 # --- how it is judged ---
 
 def case(title, **figures):
-    """Of one run of each program; the first is the reference."""
+    """A case with one run of each program; the first is the reference."""
     return {"case": title, "reference": next(iter(figures)), "runs": {name: [run] for name, run in figures.items()}}
 
 

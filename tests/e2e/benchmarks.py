@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bench/: what its programs print without a build, their arguments, the names they use, how they tell a quiet machine; and that the
+"""bench/: what its programs print without a build, their arguments, the names they use, how they recognize a quiet machine; and that the
 README quotes docs/performance.md."""
 
 import ast
@@ -84,13 +84,13 @@ def test_benchmark_that_cannot_run_says_why_in_one_line():
 # --- names ---
 
 def globals_read(code):
-    """Of this code and the functions in it."""
+    """The names in this code and in the functions that it defines."""
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return names.union(*(globals_read(part) for part in code.co_consts if isinstance(part, types.CodeType)))
 
 
 def names_of(text):
-    """What it assigns and imports, including all that a module has of which it imports *."""
+    """The names that it assigns and imports, including all names of a module from which it imports *."""
     code = compile(text, "", "exec")
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_NAME", "STORE_GLOBAL")} | set(dir(builtins))
     for module in re.findall(r"^from (\w+) import \*$", text, re.M):

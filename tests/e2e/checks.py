@@ -111,7 +111,7 @@ def check_between(got, low, high, what):
 @contextlib.contextmanager
 def stall_may_spoil():
     """Around checks that also fail if the host stalls: the test is then repeated (run_test). A bug fails each time.
-    Checks that must hold whatever happens stay outside, or say so themselves (whatever_happens)."""
+    Checks that must hold even then stay outside, or say so themselves (whatever_happens)."""
     try:
         yield
     except Certain:

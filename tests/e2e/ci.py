@@ -113,7 +113,7 @@ def test_failing_linter_fails_the_run():
 
 
 def processes_in(directory):
-    """Those that have it as their working directory."""
+    """The processes that have it as their working directory."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -268,7 +268,7 @@ def deep_checks():
 
 
 def programs_in(command):
-    """Those of the repository that a command runs."""
+    """The programs of the repository that a command runs."""
     return re.findall(r"(?:^| )((?:tests|scripts|bench|build/release/tests)/\S+)", command)
 
 
@@ -368,7 +368,7 @@ def test_an_error_names_the_package():
 
 
 def test_pip_of_the_oldest_system_installs_hdrhistogram():
-    """That of Ubuntu 22.04 is pip 22.0."""
+    """Ubuntu 22.04 has pip 22.0."""
     pip_22_0 = """case $* in
         *root-user-action*) echo no such option: --root-user-action; exit 2 ;;
         *"pip install "*) echo "$PIP_ROOT_USER_ACTION, $*" ;;

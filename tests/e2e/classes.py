@@ -22,7 +22,7 @@ B = "name=b,share=30%,interval=50ms,qname=b.example"
 
 
 def check_known_delays(r, delays):
-    """Never earlier, whatever the machine does; later only where it stalls."""
+    """Never earlier, even on a busy machine; later only if it stalls."""
     for name, ms in delays.items():
         times = r.json["latency_ns"][f"response:{name}"]
         print(f"     {name}: {ms} ms; p50 {times['p50'] / 1e6:.2f}, p90 {times['p90'] / 1e6:.2f}, p99 {times['p99'] / 1e6:.2f} ms")
@@ -252,7 +252,7 @@ def test_tcpreport_shows_merges_and_draws_classes():
 
 
 def test_long_names_shift_no_column():
-    """Those of classes, and of the times of arrivals."""
+    """The names of the metrics of classes, and of the times of arrivals."""
     need_tcpreport()
     name, base = "of-sixteen-bytes", temp_path("run")
     server = known_delays()

@@ -110,7 +110,7 @@ def test_rate_changes_without_gap_or_burst():
     due = due_times(rows)
     gaps = [later - earlier for earlier, later in zip(due, due[1:])]
     asked = r.json["rate"]["asked_qps"] * r.json["rate"]["duration_s"]
-    with stall_may_spoil():  # a change, and the end, are told to the threads 50 ms ahead
+    with stall_may_spoil():  # the threads learn of a change, and of the end, 50 ms ahead
         for begin, gap in zip(due, gaps):
             if begin + gap < at_s - 1e-6:
                 check_between(gap, 0.000999, 0.001001, f"gap at {begin}")
@@ -137,7 +137,7 @@ def test_nothing_becomes_due_in_a_pause():
     due = due_times(rows)
     after = [t for t in due if t >= end_s - 1e-6]
     check(len(after) > 80, f"{len(after)} after it")
-    with stall_may_spoil():  # pause and resume are told to the threads 50 ms ahead
+    with stall_may_spoil():  # the threads learn of pause and resume 50 ms ahead
         check_equal([t for t in due if begin_s + 1e-6 < t < end_s - 1e-6], [], "due in the pause")
         check_between(after[0] - end_s, -1e-6, 0.002001, "the first after it")
     check_between(r.json["rate"]["paused_s"], end_s - begin_s - 1e-6, end_s - begin_s + 1e-6, "paused")
@@ -204,7 +204,7 @@ def test_hundreds_of_changes_are_all_accounted_for():
     run.wait_until_both_agree()
     r, server = run.stop()
     check_both_sides(r, server)
-    with stall_may_spoil():  # a place is taken again whatever its last connection still awaits
+    with stall_may_spoil():  # a slot is used again even if its last connection still awaits answers
         check_nothing_lost(r)
 
 

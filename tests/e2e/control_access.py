@@ -174,7 +174,7 @@ def test_abuse_changes_nothing():
     huge = raw(address, b"GET /stats HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 100000 + b"\r\n\r\n")
     check(huge == b"" or huge.startswith(b"HTTP/1.1 400"), f"answer to a huge header: {huge[:60]}")
     request = b"GET /stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    n = 100 if SANITIZED else 200  # all of them fit beside the slow ones
+    n = 100 if SANITIZED else 200  # there is room for all of them beside the slow ones
     answers = in_parallel(n, lambda: raw(address, request)[:12])
     check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], f"answers to {n} at a time")
     for s in slow:

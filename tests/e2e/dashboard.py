@@ -20,7 +20,7 @@ def dashboard():
 
 
 def expressions(board):
-    """Of all panels and variables."""
+    """The queries of all panels and variables."""
     found = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     return found + [v["query"]["query"] for v in board["templating"]["list"] if v["type"] == "query"]
 

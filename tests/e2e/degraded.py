@@ -38,7 +38,7 @@ except OSError as error:
 
 
 def told(prefix, statement):
-    """What the kernel tells a program that tries."""
+    """What the kernel returns to a program that tries."""
     r = run_command([*prefix, *BARE_PYTHON, "-c", CONTROL.format(statement)])
     return r.stdout.strip()
 

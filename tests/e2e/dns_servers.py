@@ -71,7 +71,7 @@ NSD_COUNTS = "num.type.", "num.rcode.", "num.edns"
 
 
 def line(i):
-    """(name, type, response code): six names in ten exist, three do not, one is somebody else's."""
+    """(name, type, response code): six names in ten exist, three do not, one belongs to another zone."""
     kind = TYPES[i % len(TYPES)]
     if i % 10 == 9:
         return f"host{i}.example.org", kind, "REFUSED"

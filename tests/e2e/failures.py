@@ -58,7 +58,7 @@ def test_killed_server_is_named_on_demand():
 
 
 def check_idle_timeout_is_reported(server, *options):
-    """Of a server with --idle-timeout 1s."""
+    """The server has --idle-timeout 1s."""
     with server:
         client = Client("-p", server.port, "-c", 50, "--stats-interval", "200ms", *options, "127.0.0.1")
         wait_until_prints(client, "running .* 0 live")

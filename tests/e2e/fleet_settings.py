@@ -128,7 +128,7 @@ def test_hosts_that_cannot_take_part_are_left_out_and_told_why():
 
 
 def check_rehearsal_elsewhere(testbed):
-    """Where c1 can take part. The control, also of the settings that are refused; one client has nobody to start together with."""
+    """Where c1 can take part. The control, also of the settings that are refused; a single client has no other client to start with."""
     r = testbed.run("--check", "--tags", "tune", "-e", "small_buffers=true", "--limit", "srv,c1", remote_dir="/root/fleet", clock_error_max=1e-6,
                     **{**SHORT, "time_limit": 201}, connections="0.2k", rate=200)
     check_equal(r.code, 0, f"elsewhere: {r.out}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Established on the client, unknown to the server: a full accept queue behind a slow wire."""
+"""Established on the client, unknown to the server: a full accept queue and a slow link."""
 
 from control_api import *
 from faults import *

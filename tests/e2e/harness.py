@@ -227,7 +227,7 @@ def check_sums(j):
 
 
 def check_complete(result):
-    """Nothing is missing: if the run doubts itself, then only the speed and quiet of the machine."""
+    """Nothing is missing: if the run has reasons for doubt, they only concern the speed or the noise of the machine."""
     doubts = set(result.json["reasons"]) - {"generator-limited", "host-noise", "memory-pressure", "non-stationary"}
     check_equal(doubts, set(), f"doubts; stderr: {result.err}")
     check_code(result, 3 if result.json["reasons"] else 0)

@@ -3,7 +3,7 @@
 
 from harness import *
 
-ENDS_WITHIN_S = 60  # generous: it must end although nobody reads; that takes some tenths of a second
+ENDS_WITHIN_S = 60  # generous: it must end although its output is not read; that takes some tenths of a second
 
 
 def established(pid, port):

@@ -94,7 +94,7 @@ def check_told(r, connections):
 
 
 def check_reuse(r, queries, connections):
-    """By the counters of the server."""
+    """According to the counters of the server."""
     check_equal(queries, r.json["queries"]["sent"], "queries, by the server")
     check_equal(round(r.json["on_demand"]["reuse_ratio"], 9), round(1 - connections / queries, 9), "reuse ratio")
 

@@ -21,7 +21,7 @@ def cpu_seconds(pid):
 
 
 def thread_states(pid):
-    """Of all threads of a process, as in /proc/PID/stat: S sleeping, R running or ready to run, T stopped."""
+    """The states of all threads of a process, as in /proc/PID/stat: S sleeping, R running or ready to run, T stopped."""
     states = set()
     for task in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/stat") as f:
@@ -30,7 +30,7 @@ def thread_states(pid):
 
 
 def process_state(pid):
-    """Of its main thread, as in /proc/PID/stat: S sleeping, T stopped, Z ended."""
+    """The state of its main thread, as in /proc/PID/stat: S sleeping, T stopped, Z ended."""
     with open(f"/proc/{pid}/stat") as f:
         return f.read().rsplit(")", 1)[1].split()[0]
 
@@ -63,7 +63,7 @@ class TcpSocket:
 
 
 def tcp_sockets(pid="self"):
-    """Of the network namespace of a process."""
+    """The counters of the network namespace of a process."""
     found = []
     for name in ("tcp", "tcp6"):
         with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/net/{name}") as f:

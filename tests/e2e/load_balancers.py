@@ -43,7 +43,7 @@ stream {{
 """
 
 
-# haproxy whose first process takes a second longer to start itself anew, as it does once it has a worker
+# haproxy whose first process takes a second longer to restart itself, as it does once it has a worker
 SLOW_HAPROXY = """#!{python}
 import os, sys, time
 if "HAPROXY_MWORKER_WAIT_ONLY" in os.environ:

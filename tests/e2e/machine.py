@@ -22,7 +22,7 @@ CpuTimes = collections.namedtuple("CpuTimes", "busy stolen all")
 
 
 def cpu_times(since=CpuTimes(0, 0, 0)):
-    """Of all CPUs, since then or since the boot, in ticks; see proc_stat(5)."""
+    """CPU time of all CPUs, since then or since the boot, in ticks; see proc_stat(5)."""
     with open("/proc/stat") as f:
         # what guests used is in the first two
         user, nice, system, idle, iowait, irq, softirq, stolen = map(int, f.readline().split()[1:9])

@@ -27,12 +27,12 @@ MANY_THREADS, MOST_THREAD_BYTES = 9, 500000
 
 
 def exact_rss_bytes(pid):
-    """Of the page tables; /proc/PID/statm may be some hundred KiB off."""
+    """Resident memory from the page tables; /proc/PID/statm may be off by some hundred KiB."""
     return int(re.search(r"^Rss: +(\d+) kB$", read_text(f"/proc/{pid}/smaps_rollup"), re.M)[1]) * 1024
 
 
 def resident(n_connections, of_server=(), of_client=()):
-    """By program, with this many connections open and proven."""
+    """Resident memory by program, with this many connections open and proven."""
     with Server(*of_server) as server:
         client = Client("-p", server.port, "-c", n_connections, "--settle", "500ms",
                         "--stats-interval", "100ms", *of_client, "127.0.0.1")

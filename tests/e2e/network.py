@@ -7,7 +7,7 @@ COUNTERS = ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")
 
 
 def statistics(cable):
-    """Of the client's interface since it was made."""
+    """The counters of the client's interface since it was created."""
     directory = "/sys/class/net/wire/statistics"
     values = cable.client.run("cat", *[f"{directory}/{name}" for name in COUNTERS]).stdout.split()
     return dict(zip(COUNTERS, map(int, values)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A server that accepts connections and never answers: the most likely cause is named first, and the client gives up after
-the first window of connections. A server that answers late is waited for."""
+the first window of connections. It waits for a server that answers late."""
 
 import socketserver
 import threading
@@ -188,7 +188,7 @@ def test_server_that_answers_late_but_in_time_is_waited_for():
 
 
 def test_run_whose_first_answer_comes_after_the_timeout_ends():
-    """Half-open after 4 ms, answered after 8; the client looks every 20 ms whether anybody answers. It goes on, or gives up
+    """Half-open after 4 ms, answered after 8; the client checks every 20 ms whether a connection was answered. It goes on, or gives up
     if it has looked before the answer; connections that the answer lets it open until then are attempted as well."""
     server = FaultServer("--late-proof-every", 1, "--delay-ms", 8)
     r = run_client("-p", server.port, "-c", 5, "--connect-window", 1, "--threads", 1, "--timeout", "4ms", "-r", 10, "-t", 0.2,

@@ -223,7 +223,7 @@ def test_tcpreport_compare_keeps_a_file_that_it_cannot_empty():
 
 
 def check_rows_missing(result, why):
-    """That the summary says this of the rows, and not that their reader is too slow."""
+    """Checks that the summary says this about the rows, and not that their reader is too slow."""
     line = re.search(r"^Raw output .*", result.err, re.M)
     check(line and line[0].endswith(f" missing: {why}"), result.err)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SIGINT ends every phase of a run, whatever the program waits for."""
+"""SIGINT ends a run in every phase, whatever the program is waiting for."""
 
 import contextlib
 import socket

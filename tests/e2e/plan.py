@@ -152,7 +152,7 @@ def test_table_of_tracked_connections_is_enlarged_on_the_host():
 
 
 def handshakes_in_progress(namespace, port, n_syns):
-    """Those of a server that got n_syns SYNs; the clients get no answer."""
+    """The number of handshakes in progress of a server that got n_syns SYNs; the clients get no answer."""
     with namespace.entered(), contextlib.ExitStack() as sockets:
         for _ in range(n_syns):
             client = sockets.enter_context(socket.socket())
@@ -184,7 +184,7 @@ def test_either_remedy_for_a_short_accept_queue_keeps_it_from_overflowing():
     need_program("sysctl")
     with Namespace() as namespace:
         def overflows(n_at_once, *options):
-            """Of a server that is stopped until the client has sent n_at_once SYNs."""
+            """Overflows at a server that is stopped until the client has sent n_at_once SYNs."""
             with Server("--threads", "1", prefix=namespace.prefix, port=4242) as server:
                 server.process.send_signal(signal.SIGSTOP)
                 client = Client("-c", 100, "-r", 100, "-t", 0.2, *options, "127.0.0.1", prefix=namespace.prefix)

@@ -121,7 +121,7 @@ def test_automatic_ports_work_after_a_planned_run():
 
 
 def test_threads_share_the_fallback_tuples_without_overlap():
-    """1,000 ports in TIME_WAIT, of which all are needed at once; also over IPv6, and where connections follow others."""
+    """1,000 ports in TIME_WAIT, all of which are needed at once; also over IPv6, and where connections follow others."""
     for target in "127.0.0.1", "::1":
         with Namespace() as ns, Server(prefix=ns.prefix, port=4242) as server:
             ns.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40999")

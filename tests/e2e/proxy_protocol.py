@@ -81,7 +81,7 @@ def test_client_keeps_its_name_when_it_reconnects():
 
 
 def check_tested_once(server, n):
-    """Beside n connections that name a client, one that names nobody, and none without a header."""
+    """Checks for n connections that name a client and one that names none, and for no connection without a header."""
     s = server.result
     check_equal((s["proxy_headers"], s["proxy_headers_local"]), (n + 1, 1), "headers, those without a client")
     check_equal((s["accepted"], s["refused"]), (n + 1, 0), "accepted, refused")
@@ -165,7 +165,7 @@ def test_header_may_arrive_byte_by_byte_followed_by_data():
 
 
 def refusals(server):
-    """By reason, of a server that accepted nobody."""
+    """Refused connections by reason, of a server that accepted none."""
     check_equal(server.result["accepted"], 0, "accepted")
     named = {name: n for name, n in server.result["refused_by"].items() if n > 0}
     check_equal(server.result["refused"], sum(named.values()), "refused")

@@ -38,7 +38,7 @@ def check_nothing_missing(p):
 
 
 def check_pushed(server, *results):
-    """By the counts of the server: a message that it dropped is only missed if another one followed."""
+    """According to the counts of the server: a message that it dropped is only missed if another one followed."""
     pushes = [r.json["push"] for r in results]
     check_equal(server.result["pushed"], sum(map(received, pushes)), "pushed")
     check(sum(p["lost"] for p in pushes) <= server.result["push_dropped"], "a loss that the server did not count")
@@ -106,7 +106,7 @@ def chi_square(counts):
 
 def test_round_robin_is_even_and_random_is_uniform():
     even, random = counts_by_connection("round-robin"), counts_by_connection("random")
-    with stall_may_spoil():  # a thread that stood still goes on with its share of before
+    with stall_may_spoil():  # a thread that stood still goes on with its earlier share
         check(max(even) - min(even) <= 2, f"round-robin: {min(even)} to {max(even)} messages")
     # 49 degrees of freedom: 13 and 120 leave out 1 in 10 million on either side
     check(chi_square(even) < 13, f"round-robin is told from random: {chi_square(even)}")

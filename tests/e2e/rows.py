@@ -127,7 +127,7 @@ def test_rows_that_must_not_be_lost_delay_queries_and_the_verdict_says_so():
 
 
 def has_stopped_sending(client):
-    """By its last three progress lines: its rings are full."""
+    """Whether its last three progress lines show that its rings are full."""
     sent = [int(n) for n in re.findall(r"(\d+) of \d+ sent/s", client.stderr())]
     return sent[-3:] == [0, 0, 0] and max(sent) > 0
 
@@ -152,7 +152,7 @@ def test_interrupt_ends_the_wait_of_a_run_whose_rows_nobody_reads():
 
 @covered_by_others
 def test_signals_after_the_run_do_not_cost_the_report():
-    """All queries are answered, but nobody reads the rows: SIGHUP changes nothing, SIGINT ends the wait and keeps the report."""
+    """All queries are answered, but the rows are not read: SIGHUP changes nothing, SIGINT ends the wait and keeps the report."""
     reading, writing = os.pipe()
     with Server() as server:
         client = Client("-p", server.port, "-c", 10, "-r", 5000, "-t", 2, "-R", "--raw-full", "block", "--threads", 2,
@@ -199,7 +199,7 @@ def test_sample_is_as_large_if_each_connection_has_one_query():
         r = run_client("-p", server.port, "-c", 5, "-r", 1000, "-t", 2, "--queries-per-conn", 1, "-R", "--sample", "1/10", "127.0.0.1")
     check_conservation(r)
     slots = [row["connection_id"] for row in r.rows() if row["type"] == "Q"]
-    with stall_may_spoil():  # of the queries due meanwhile few are sent
+    with stall_may_spoil():  # few of the queries due meanwhile are sent
         check_between(len(slots) / r.json["queries"]["sent"], 0.06, 0.14, "share of the queries")
         check_equal(len(set(slots)), 5, "slots with rows")
 

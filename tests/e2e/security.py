@@ -211,7 +211,7 @@ def test_idle_peers_are_kept_without_the_option():
 # --- its own rights ---
 
 def statuses(pid):
-    """Of each thread, what the kernel says of its rights."""
+    """The privileges of each thread, according to the kernel."""
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status") as f:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The setup scripts on hosts with a firewall: nobody is cut off unless --notrack was given."""
+"""The setup scripts on hosts with a firewall: no connection is cut off unless --notrack was given."""
 
 import types
 

@@ -77,7 +77,7 @@ class Host(Namespace):
     scripts run unchanged."""
 
     def __init__(self, suffix="", files=None, own=()):
-        """files: {path: content} to begin with; own: what is its own besides."""
+        """files: {path: content} to begin with; own: further directories that are private to the host."""
         super().__init__(suffix)
         self.tree = temp_path("host" + suffix)
         for name in OWN:
@@ -104,7 +104,7 @@ class Host(Namespace):
         write_text(self.path(name), text)
 
     def value(self, name):
-        """Of a sysctl."""
+        """The value of a sysctl."""
         return " ".join(read_text(self.path("proc/sys/" + name.replace(".", "/"))).split())
 
     def boot(self, boot_id):

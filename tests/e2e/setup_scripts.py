@@ -151,7 +151,7 @@ def test_sources_are_the_addresses_that_the_plan_counts():
 
 
 def limits_of_command(limits, *arguments):
-    """(soft, hard) limit of a command behind the options, after these commands of ulimit."""
+    """(soft, hard) limit of the command that follows the options, after these ulimit commands."""
     out = run_command(["sh", "-c", f"{limits}; {SERVER} --check {' '.join(arguments)} -- sh -c 'ulimit -Sn; ulimit -Hn'"]).stdout
     return tuple(int(word) for word in out.split()[-2:])
 

@@ -70,7 +70,7 @@ TRAP = "file\t{}\tnew\nsysctl\tnet.core.somaxconn\t7\n"
 
 
 def unsafe_states(directory, victim):
-    """(what, the path of a state, what is said of it), each made by somebody else, or for him to replace."""
+    """(what, the path of a state, what is said of it), each created by another user, or replaceable by one."""
     def made(name, mode=0o755, owner=0):
         path = os.path.join(directory, name)
         os.mkdir(path)

@@ -127,7 +127,7 @@ def test_timer_whose_revert_fails_says_why():
 
 
 def test_timer_that_is_ended_reverts_at_once():
-    """Its sleep is killed, or it is itself told to end, again and again, as with its session."""
+    """Its sleep is killed, or the timer itself gets SIGTERM, again and again, as when its session ends."""
     need_program("flock", "pgrep")
     for name in ("sleep", "timer"):
         with Host() as host:

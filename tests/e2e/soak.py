@@ -40,7 +40,7 @@ int accept4(int fd, struct sockaddr *peer, socklen_t *n, int flags)
 # --- the check ---
 
 def samples(value, n=200, seed=1):
-    """Of value(seconds, random generator), every 1.5 s."""
+    """A series of value(seconds, random generator), every 1.5 s."""
     rng = random.Random(seed)
     return [1.5 * i for i in range(n)], [value(1.5 * i, rng) for i in range(n)]
 

@@ -5,7 +5,7 @@ from harness import *
 
 
 def open_gate(path, epoch_s):
-    """By rename, as the manual says."""
+    """Creates it by rename, as the man page says."""
     write_text(path + ".new", f"{epoch_s:.9f}\n")
     os.rename(path + ".new", path)
 

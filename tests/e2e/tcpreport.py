@@ -146,7 +146,7 @@ def begins_ms(hlog):
 
 
 def test_a_log_without_intervals_is_merged_with_others():
-    """That of a run none of whose connections was established."""
+    """The result of a run in which no connection was established."""
     directory, log, alone = three_instances(), temp_path("merged.hlog"), temp_path("alone.hlog")
     files = [f"{directory}/0.{ending}" for ending in ("json", "hlog")]
     other = temp_directory()

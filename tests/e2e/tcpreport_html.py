@@ -6,7 +6,7 @@ import shlex
 
 from html_page import *
 
-# Of one run and of two: requested, sent.
+# The rates of one run and of two: requested, sent.
 RATES = [("100 q/s", "80 q/s"), ("200 q/s", "160 q/s")]
 
 
@@ -179,7 +179,7 @@ def test_pictures_over_time_cover_all_instances():
 
 
 def test_a_picture_over_time_needs_values():
-    """Of more than one second."""
+    """It needs values of more than one second."""
     need_program("gnuplot")
     directory = temp_directory()
     runs_of(directory, ["-r", 100, "-t", 0.2])

@@ -108,7 +108,7 @@ def test_echo_returns_every_byte_in_order():
 
 
 class TlsPeer:
-    """One that sends and reads only when it is told to, and can end its side alone."""
+    """A peer that sends and reads only when asked to, and can close its side alone."""
 
     def __init__(self, s, context, **side):
         self.socket, self.received, self.to_send = s, ssl.MemoryBIO(), ssl.MemoryBIO()

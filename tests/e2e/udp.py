@@ -234,7 +234,7 @@ LEAST_RCVBUF_BYTES = 2304  # SOCK_MIN_RCVBUF, of any --rcvbuf below
 
 
 def receive_queue(process, port):
-    """Of the process's socket that is connected to this port: bytes that wait, and datagrams dropped (/proc/net/udp)."""
+    """The process's socket that is connected to this port: bytes waiting, and datagrams dropped (/proc/net/udp)."""
     with open(f"/proc/{process.pid}/net/udp") as f:
         row = next(fields for line in f if (fields := line.split())[2].endswith(f":{port:04X}"))
     return int(row[4].split(":")[1], 16), int(row[-1])

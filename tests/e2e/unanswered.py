@@ -25,7 +25,7 @@ def hdrh():
 
 
 class Truth:
-    """Of one metric: the values in ns, and the number of all samples."""
+    """The samples of one metric: the values in ns, and the number of all samples."""
 
     def __init__(self, values, n):
         self.values, self.n = sorted(values), n

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Outputs that nobody reads: SIGINT still ends the program, and until then it keeps running."""
+"""Outputs that are not read: SIGINT still ends the program, and until then it keeps running."""
 
 import contextlib
 import fcntl
@@ -34,7 +34,7 @@ def full_fifo():
     return path, reading
 
 
-# --- SIGINT: outputs that nobody reads ---
+# --- SIGINT: outputs that are not read ---
 
 # Rows are the last: after a run they wait for their reader for 10 s only (ROWS_PATIENCE_NS), then the program ends.
 ROWS = ("-R", "-o")
@@ -43,7 +43,7 @@ BLOCKED = ("--json -", "stderr", "--hlog", "--connections-out", "--hgrm", "--jso
 
 @contextlib.contextmanager
 def client_with_blocked(name, *arguments):
-    """A client of a server of its own whose output `name`, or all of them, nobody reads: (client, the server's control
+    """A client, with a server of its own, whose output `name`, or all of whose outputs, are not read: (client, the server's control
     port)."""
     control = control_path()
     with Server("--threads", 1, "--control", control) as server, contextlib.ExitStack() as ends:
@@ -170,7 +170,7 @@ def server_with_unread(option):
 
 
 def read_fifo(fd, is_whole):
-    """What a FIFO has behind what filled it, once that is whole."""
+    """What a FIFO contains after the text that filled it, once that is complete."""
     text = ""
 
     def read():

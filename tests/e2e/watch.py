@@ -86,7 +86,7 @@ def cpu_with_children_s(pid):
 
 
 def check_cpu_time(cost, used_s):
-    """Of a server in a run of some seconds, which used used_s in all."""
+    """Checks the CPU time per query in a run of some seconds, in which the server used used_s in total."""
     with stall_may_spoil():  # a sample is taken every second
         check(cost["queries"], "queries between two samples")
     watched_s = (cost["user_ns_per_query"] + cost["system_ns_per_query"]) * cost["queries"] / 1e9

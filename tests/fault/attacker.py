@@ -13,7 +13,7 @@ import signal
 import socket
 import time
 
-DEAF_SNDBUF = 65536  # of each: a thousand of them shall not take the machine's memory, but the server's
+DEAF_SNDBUF = 65536  # of each: a thousand of them must use up the server's memory, not the machine's
 IP_BIND_ADDRESS_NO_PORT = 24  # linux/in.h; with a port of bind(2)'s choice the ports of a second run would not suffice
 
 

@@ -98,7 +98,7 @@ class Faults:
         return every and self.n % every == 0
 
     def length_of(self, buffer):
-        """Of the message that the buffer begins with; 0 while that is not known."""
+        """The length of the message at the start of the buffer; 0 while it is unknown."""
         if self.o.size:
             return self.o.size
         return 2 + struct.unpack(">H", buffer[:2])[0] if len(buffer) >= 2 else 0
@@ -121,7 +121,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, faults):
         self.f, self.o = faults, faults.o
         self.buffer, self.seen, self.held = b"", 0, []
-        self.is_over = False  # it has been told nonsense, or is being closed: the rest is not read
+        self.is_over = False  # its input was malformed, or it is being closed: the rest is not read
         self.flood, self.is_full = None, False
 
     def connection_made(self, transport):
@@ -255,7 +255,7 @@ class Connection(asyncio.Protocol):
         self.t.write(message[:2] + bytes([message[2] ^ 0x80]) + message[3:])
 
     def answer_without_end(self, message):
-        """As fast as they are taken, answers to what nobody asked."""
+        """Sends answers to queries that were never sent, as fast as they are read."""
         if self.flood is None:
             self.flood = (message[:2] + b"\xff\xff" + message[4:]) * 1000
             self.t.set_write_buffer_limits(high=1 << 16)

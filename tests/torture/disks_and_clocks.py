@@ -34,7 +34,7 @@ def what_it_says(result_stderr):
 
 
 def rows_add_up(result):
-    """Those written and those that were not: two for each query that was answered."""
+    """Rows written and rows missing: two for each query that was answered."""
     q, output = result.json["queries"], result.json["output"]
     return output["rows"] + output["dropped_rows"] == q["sent"] + q["answered"]
 

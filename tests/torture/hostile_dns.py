@@ -6,7 +6,7 @@ from table import *
 
 
 def against(row, mode, *options):
-    """The result of a client that is told nonsense, and what the server said; its memory stays as it was."""
+    """The result of a client that gets malformed answers, and the output of the server; its memory stays as it was."""
     server = FaultServer("--instead", mode)
     client = Client("-c", 20, "-r", 400, "-t", 2, "--timeout", "1s", "--stats-interval", "200ms", *options,
                     f"127.0.0.1:{server.port}")

@@ -76,7 +76,7 @@ def connections_killed_by_ss(row):
 
 
 def interrupted(row, what, break_it, mend_it, carries, seconds):
-    """What became due meanwhile and found no answer in 1 s timed out, no connection ended, it goes on after."""
+    """Queries that became due meanwhile and were not answered within 1 s timed out; no connection ended, and the load goes on afterwards."""
     with Cable() as cable, Server(prefix=cable.server.prefix) as server:
         client = cable.load(server, "-c", 50, "-r", 500, "--arrival", "constant", "-t", seconds + 5,
                             "--timeout", "1s", "--drain", "5s")
@@ -104,7 +104,7 @@ def interrupted(row, what, break_it, mend_it, carries, seconds):
 
 
 def ping_goes_through(cable):
-    """Not by ping(8), which a host may lack: a connection to a closed port is refused, and not in vain."""
+    """Not by ping(8), which a host may lack: a connection to a closed port is refused."""
     r = subprocess.run([*cable.client.prefix, sys.executable, "-c", f"""
 import socket
 s = socket.socket()

@@ -42,7 +42,7 @@ def fd_limit_of_the_server_hit_in_the_ramp(row):
         row.expect("proven by the next client", 50, again.json["connections"]["proven"])
         row.expect("CPUs used by the full server", at_most(1 if SANITIZED else 0.5), round(used, 2))
         row.served(server)
-        # those that still waited to be accepted when the client left may have been refused behind its back
+        # those that still waited to be accepted when the client left may have been refused without its knowledge
         told = sum(n for name, n in c["outcomes"].items() if name.endswith(("/reset", "/closed by peer")))
         row.expect("refused", Between(told, 1000 - c["live_at_end"]), server.result["refused"])
         row.expect("told so", Between(1), told)

@@ -80,7 +80,7 @@ class Row:
         self.name = name
         self.injections, self.expected, self.found = [], [], []
         self.faults, self.skipped = set(), False
-        self.is_certain = False  # what is wrong is so whatever the machine did
+        self.is_certain = False  # these are wrong even if the machine stalled
 
     def injected(self, what, count):
         """`count`: of the fault itself, as the kernel, the injector or the program's peer counted it."""
