@@ -25,6 +25,7 @@ struct memory_ends {
     /* of the client, in address space only */
     uint64_t client_classes, client_rows_bytes, client_in_flight_bytes;
     uint64_t client_touched_rows_bytes; /* of client_rows_bytes, what becomes resident */
+    bool closes_idle;                   /* the server has a timeout for each connection */
 };
 
 /* Returns what these ends take from the account. */

@@ -19,7 +19,7 @@ struct preflight_server {
     bool own_fd_tables;
     uint64_t reserved_fds;
     uint64_t backlog; /* per thread */
-    bool tls, counts_sources;
+    bool tls, counts_sources, closes_idle;
 };
 
 /* The connections and threads that use this host's memory. */

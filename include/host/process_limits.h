@@ -14,9 +14,9 @@
  * listeners of all workers, and what libraries keep open. */
 #define PROCESS_LIMITS_RESERVED_FDS 64u
 
-/* Descriptors of a thread: epoll, eventfd, timerfds, a pipe of libevent, and a server's listener.
- */
-#define PROCESS_LIMITS_THREAD_FDS 6u
+/* Descriptors of a thread: epoll twice, eventfd, timerfds, a pipe of libevent, and a server's
+ * listener. */
+#define PROCESS_LIMITS_THREAD_FDS 7u
 
 /* Returns how many fds of a table are not connections: in a table that n_threads share, each has
  * some. */

@@ -98,19 +98,9 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
  * WORKER_MOST_PUT_OFF_S; the second call returns true. */
 bool worker_await_reads(struct event *timer, struct event *idle);
 
-/* Adds the event of a socket; the timeout may be NULL.  Returns 0, or ENOSPC where epoll_ctl(2)
- * fails because of fs.epoll.max_user_watches, or ENOMEM. */
-int worker_watch(struct event *event, const struct timeval *timeout);
-
-/* Likewise, with a timeout of its own, not a common one, and leaves room for the timers above.
- * Takes about 1 us. */
-int worker_add_timeout(struct event *event, const struct timeval *timeout);
-
-/* Keeps watching a socket whose event has EV_PERSIST and this timeout.  Call it from the event's
- * callback, with its `what`.  When the timeout expires, libevent removes the event and adds it
- * again before it calls back, and ignores a failure to add it, after which the socket would have no
- * events.  In that case this adds it once more, and returns as worker_watch() does. */
-int worker_keep_watching(struct event *event, short what, const struct timeval *timeout);
+/* Adds a timer of which there are many, and leaves room for WORKER_TIMERS.  Takes about 1 us.
+ * Returns 0, or -1 if there is no memory. */
+int worker_add_one_of_many(struct event *timer, const struct timeval *wait);
 
 /* From a callback: ends the loop after this callback. */
 void worker_finish(struct worker *w);
@@ -119,8 +109,7 @@ void worker_finish(struct worker *w);
 void worker_join(struct worker *w);
 
 /* Writes libevent's messages like this program's own: all errors, which end the process, but only
- * the first warning.  libevent itself would write one for each connection that epoll_ctl(2)
- * refuses, and wait for stderr. */
+ * the first warning: libevent would write one for each call that fails, and wait for stderr. */
 void worker_take_messages(void);
 
 /* Returns libevent's backend here, "epoll", or "none" if it cannot be used.  Main thread. */

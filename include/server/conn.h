@@ -9,12 +9,12 @@
 #define TCPSCALER_SERVER_CONN_H
 
 #include "measure/outcome.h"
+#include "net/poller.h"
 #include "net/tls.h"
 #include "server/config.h"
 #include "server/tally.h"
 
 #include <event2/event.h>
-#include <event2/event_struct.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,7 +35,7 @@ struct server_held {
 };
 
 struct server_conn {
-    struct event event;
+    struct polled socket; /* first: server_conn_of() */
     struct server_conns *conns;
     union {
         struct server_held *held;      /* open connection; NULL: none */
@@ -53,9 +53,8 @@ struct server_conn {
     bool awaits_header; /* its PROXY header: not served yet */
 };
 
-/* Together with about 45 bytes per fd in libevent, an idle connection takes less than the promised
- * 256 bytes of user memory. */
-_Static_assert(sizeof(struct server_conn) <= 168, "memory per idle connection");
+/* Most of the user memory that an idle connection takes; one cache line. */
+_Static_assert(sizeof(struct server_conn) <= 64, "memory per idle connection");
 
 /* Operations on connections that receive pushed messages (server/push.h). */
 struct server_conn_push_ops {
@@ -68,11 +67,12 @@ struct server_conn_push_ops {
 enum { SERVER_BLOCK_CONNECTIONS = 64 };
 
 /* The connections of a worker and what they share, set by the worker before it opens the first.
- * Connections live in blocks that are never moved or freed, so their events stay valid.  Closed
+ * Connections live in blocks that are never moved or freed: the poller has pointers to them. Closed
  * ones are reused first. */
 struct server_conns {
     struct server_config *config;
     struct event_base *base;
+    struct poller poller; /* of the sockets of the connections */
     /* libevent common timeouts; NULL: none */
     const struct timeval *idle_timeout, *header_timeout;
     uint8_t *buffer;  /* SERVER_BUFFER_BYTES: received bytes */
@@ -90,13 +90,19 @@ struct server_conns {
     uint32_t next_serial;
 };
 
+/* Returns the connection of a socket. */
+static inline struct server_conn *server_conn_of(struct polled *socket)
+{
+    return (struct server_conn *)(void *)socket;
+}
+
 /* Returns a connection that is all zero but for its `conns`; NULL: out of memory. */
 struct server_conn *server_conn_new(struct server_conns *conns);
 
 /* Makes a connection that is not open available again. */
 void server_conn_drop(struct server_conn *c);
 
-/* Opens a new connection.  Its event has been added; its socket is closed with it. */
+/* Opens a new connection.  Its socket is watched already, and closed with it. */
 void server_conn_begin(struct server_conn *c);
 
 /* Resets a connection that awaits its header and counts the refusal. */
@@ -111,7 +117,8 @@ void server_conn_close(struct server_conn *c, struct outcome outcome);
 void server_conn_end(struct server_conn *c, struct outcome outcome);
 
 /* Closes all connections without an outcome, because they were active to the end; those that await
- * their header are refused.  Frees the connections, not what they share. */
+ * their header are refused.  Frees the connections and their poller, nothing else that they share.
+ */
 void server_conns_free(struct server_conns *conns);
 
 #endif

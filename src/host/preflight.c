@@ -304,7 +304,8 @@ void preflight_server(struct preflight *p, const struct host_limits *host,
     const struct memory_ends ends = {.server_connections = ask->n_connections,
                                      .server_threads = ask->n_threads,
                                      .tls = ask->tls,
-                                     .counts_sources = ask->counts_sources};
+                                     .counts_sources = ask->counts_sources,
+                                     .closes_idle = ask->closes_idle};
     struct preflight_line *line;
 
     p->n_lines = 0;

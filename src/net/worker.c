@@ -220,26 +220,11 @@ void worker_add_timer(struct event *timer, const struct timeval *wait)
     (void)failed;
 }
 
-int worker_watch(struct event *event, const struct timeval *timeout)
+int worker_add_one_of_many(struct event *timer, const struct timeval *wait)
 {
-    errno = 0;
-    if (event_add(event, timeout) == 0)
-        return 0;
-    return errno == ENOSPC ? ENOSPC : ENOMEM;
-}
-
-int worker_add_timeout(struct event *event, const struct timeval *timeout)
-{
-    if (reserve_timers(event_get_base(event), 1 + WORKER_TIMERS) != 0)
-        return ENOMEM;
-    return worker_watch(event, timeout);
-}
-
-int worker_keep_watching(struct event *event, short what, const struct timeval *timeout)
-{
-    if ((what & EV_TIMEOUT) == 0 || event_pending(event, EV_READ | EV_WRITE, NULL))
-        return 0;
-    return worker_watch(event, timeout);
+    if (reserve_timers(event_get_base(timer), 1 + WORKER_TIMERS) != 0)
+        return -1;
+    return event_add(timer, wait);
 }
 
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns)
@@ -281,13 +266,10 @@ void worker_join(struct worker *w)
 static void on_message_of_libevent(int severity, const char *text)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    const int error = errno;
-
     if (severity == EVENT_LOG_ERR) /* it ends the process */
         log_error("libevent: %s", text);
     else if (severity == EVENT_LOG_WARN && !atomic_flag_test_and_set(&said))
         log_error("libevent: %s; further warnings from it are not shown", text);
-    errno = error; /* worker_watch() looks at it */
 }
 
 void worker_take_messages(void)

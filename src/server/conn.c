@@ -71,7 +71,7 @@ static void send_close_notify(struct server_conn *c)
     if (c->tls == NULL || c->held != NULL)
         return;
     tls_end(c->tls);
-    n = tls->n_out > 0 ? send(event_get_fd(&c->event), tls->out, tls->n_out, MSG_NOSIGNAL) : 0;
+    n = tls->n_out > 0 ? send(c->socket.fd, tls->out, tls->n_out, MSG_NOSIGNAL) : 0;
     tls->n_out = 0;
     tally_add(&c->conns->tally.bytes_sent, n > 0 ? (uint64_t)n : 0);
 }
@@ -84,8 +84,8 @@ static void release(struct server_conn *c)
     c->open = false;
     if (c->conns->push_ops != NULL && was_served)
         c->conns->push_ops->unsubscribe(c);
-    event_del(&c->event);
-    close(event_get_fd(&c->event));
+    poller_stop(&c->conns->poller, &c->socket);
+    close(c->socket.fd);
     if (limit != NULL && was_served)
         source_limit_leave(limit, c->source_entry);
     free(c->held);
@@ -94,7 +94,7 @@ static void release(struct server_conn *c)
 
 static void count_refusal(struct server_conn *c, enum server_refusal why)
 {
-    sock_reset_on_close(event_get_fd(&c->event));
+    sock_reset_on_close(c->socket.fd);
     server_tally_refuse(&c->conns->tally, why);
 }
 
@@ -149,6 +149,7 @@ void server_conns_free(struct server_conns *conns)
             close_at_end(&conns->blocks[b][i]);
     for (uint32_t b = 0; b < conns->n_blocks; b++)
         free(conns->blocks[b]);
+    poller_free(&conns->poller);
     free(conns->blocks);
     conns->blocks = NULL;
     conns->n_blocks = 0;

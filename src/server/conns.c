@@ -51,10 +51,8 @@ uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)
 /* Reads the bytes before the peer's end of stream, then the end itself. */
 static void read_to_end(struct server_conn *c)
 {
-    const int fd = event_get_fd(&c->event);
-
     for (int i = 0; c->open && (c->awaits_header || c->held == NULL) && i < MAX_READS_AT_END; i++)
-        event_get_callback (&c->event)(fd, EV_READ, c);
+        c->socket.callback(&c->socket, EV_READ);
 }
 
 void server_conns_close_ended(struct server_conns *conns)
@@ -65,8 +63,8 @@ void server_conns_close_ended(struct server_conns *conns)
         struct server_conn *block = conns->blocks[b];
 
         for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)
-            polled[i] = (struct pollfd){.fd = block[i].open ? event_get_fd(&block[i].event) : -1,
-                                        .events = POLLRDHUP};
+            polled[i] =
+                (struct pollfd){.fd = block[i].open ? block[i].socket.fd : -1, .events = POLLRDHUP};
         if (poll(polled, SERVER_BLOCK_CONNECTIONS, 0) <= 0)
             continue;
         for (int i = 0; i < SERVER_BLOCK_CONNECTIONS; i++)

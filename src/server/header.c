@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "net/sock.h"
-#include "net/worker.h"
 #include "protocol/proxy_header.h"
 #include "server/io.h"
 #include "server/service.h"
@@ -20,15 +19,15 @@ struct server_header {
     struct proxy_header_stream stream;
 };
 
-static void on_header(evutil_socket_t fd, short what, void *arg);
+static void on_header(struct polled *s, short what);
 
 /* Returns 0 or an errno. */
 static int await(struct server_conn *c, int fd, struct server_header *header)
 {
     int error;
 
-    event_assign(&c->event, c->conns->base, fd, EV_READ | EV_PERSIST, on_header, c);
-    error = worker_watch(&c->event, c->conns->header_timeout);
+    error = poller_watch(&c->conns->poller, &c->socket, fd, EV_READ, on_header,
+                         c->conns->header_timeout);
     if (error != 0)
         return error;
     header->deadline_ns = clock_now_ns() + c->conns->config->header_timeout_ns;
@@ -57,7 +56,7 @@ int server_header_open(struct server_conns *conns, int fd, const struct srcplan_
     return error;
 }
 
-/* libevent's timeout would start over with each byte. */
+/* Until the deadline, which further bytes do not move. */
 static void await_rest(struct server_conn *c)
 {
     const uint64_t now_ns = clock_now_ns(), deadline_ns = c->header->deadline_ns;
@@ -69,7 +68,7 @@ static void await_rest(struct server_conn *c)
         return;
     }
     left = clock_timeval(deadline_ns - now_ns);
-    error = worker_add_timeout(&c->event, &left);
+    error = poller_set_own_timeout(&c->conns->poller, &c->socket, &left);
     if (error != 0)
         server_conn_refuse(c, server_refusal_of_errno(error));
 }
@@ -140,12 +139,12 @@ static void take(struct server_conn *c, size_t n_bytes)
     }
 }
 
-static void on_header(evutil_socket_t fd, short what, void *arg)
+static void on_header(struct polled *s, short what)
 {
-    struct server_conn *c = arg;
+    struct server_conn *c = server_conn_of(s);
     ssize_t n;
 
-    n = recv(fd, c->conns->buffer, SERVER_BUFFER_BYTES, 0);
+    n = recv(s->fd, c->conns->buffer, SERVER_BUFFER_BYTES, 0);
     if (n > 0)
         take(c, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))

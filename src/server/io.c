@@ -3,7 +3,6 @@
 #include "server/io.h"
 
 #include "net/sock.h"
-#include "net/worker.h"
 #include "protocol/query_ping.h"
 
 #include <errno.h>
@@ -11,15 +10,20 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static void on_readable(evutil_socket_t fd, short what, void *arg);
-static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg);
-static void on_writable(evutil_socket_t fd, short what, void *arg);
+static void on_readable(struct polled *s, short what);
+static void on_readable_subscriber(struct polled *s, short what);
+static void on_writable(struct polled *s, short what);
 
 /* Returns 0 or an errno. */
-static int watch(struct server_conn *c, int fd, int what, event_callback_fn callback)
+static int watch(struct server_conn *c, int fd, short what, poller_callback *callback)
 {
-    event_assign(&c->event, c->conns->base, fd, (short)(what | EV_PERSIST), callback, c);
-    return worker_watch(&c->event, c->conns->idle_timeout);
+    return poller_watch(&c->conns->poller, &c->socket, fd, what, callback, c->conns->idle_timeout);
+}
+
+/* The connection is not idle, or may not have been.  Returns 0 or ENOMEM. */
+static int restart_idle_timeout(struct server_conn *c)
+{
+    return poller_set_timeout(&c->conns->poller, &c->socket, c->conns->idle_timeout);
 }
 
 int server_io_watch(struct server_conn *c, int fd)
@@ -45,7 +49,6 @@ static void keep_unsent(struct server_conn *c, int fd, const uint8_t *data, size
     c->held->n_bytes = (uint32_t)n_bytes;
     c->held->n_sent = 0;
     memcpy(c->held->data, data, n_bytes);
-    event_del(&c->event);
     /* edge-triggered: where TCP has no memory for it (net.ipv4.tcp_mem), a socket that refuses data
      * is still called writable; with EV_ET the next call comes once an acknowledgement has freed
      * some */
@@ -83,7 +86,7 @@ static void transmit(struct server_conn *c, int fd, const uint8_t *data, size_t 
 uint32_t server_io_send(struct server_conn *c, const uint8_t *messages, uint32_t n_messages,
                         uint32_t message_bytes)
 {
-    const int fd = event_get_fd(&c->event);
+    const int fd = c->socket.fd;
     uint32_t n_taken, begun_bytes;
     ssize_t n;
 
@@ -103,7 +106,7 @@ uint32_t server_io_send(struct server_conn *c, const uint8_t *messages, uint32_t
 
 void server_io_send_all(struct server_conn *c, const uint8_t *data, size_t n_bytes)
 {
-    transmit(c, event_get_fd(&c->event), data, n_bytes);
+    transmit(c, c->socket.fd, data, n_bytes);
 }
 
 /* Sends the output of TLS. */
@@ -180,7 +183,7 @@ static size_t receive(struct server_conn *c, int fd)
  * minutes, and no limit counts it; a reset frees it. */
 static void close_idle(struct server_conn *c, enum outcome_phase phase)
 {
-    const int fd = event_get_fd(&c->event);
+    const int fd = c->socket.fd;
 
     if (c->held != NULL || sock_has_unacknowledged(fd))
         sock_reset_on_close(fd);
@@ -193,14 +196,15 @@ static void subscribe(struct server_conn *c)
         close_failed(c, PHASE_RECEIVE, ENOMEM);
 }
 
-static void on_readable_subscriber(evutil_socket_t fd, short what, void *arg)
+static void on_readable_subscriber(struct polled *s, short what)
 {
-    struct server_conn *c = arg;
-    const int error = worker_keep_watching(&c->event, what, c->conns->idle_timeout);
+    struct server_conn *c = server_conn_of(s);
+    const int error = restart_idle_timeout(c);
 
+    (void)what;
     if (error != 0)
         close_failed(c, PHASE_RECEIVE, error);
-    else if (receive(c, fd) > 0)
+    else if (receive(c, s->fd) > 0)
         subscribe(c);
 }
 
@@ -248,11 +252,11 @@ static void serve_sealed(struct server_conn *c, int fd, const uint8_t *data, siz
         close_politely(c, fd);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(struct polled *s, short what)
 {
-    struct server_conn *c = arg;
+    struct server_conn *c = server_conn_of(s);
     struct server_conns *conns = c->conns;
-    const int error = worker_keep_watching(&c->event, what, conns->idle_timeout);
+    const int fd = s->fd, error = restart_idle_timeout(c);
     size_t n;
 
     if (error != 0) {
@@ -273,7 +277,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 void server_io_take(struct server_conn *c, const uint8_t *data, size_t n_bytes)
 {
-    const int fd = event_get_fd(&c->event);
+    const int fd = c->socket.fd;
 
     if (c->conns->push_ops != NULL)
         subscribe(c);
@@ -283,11 +287,12 @@ void server_io_take(struct server_conn *c, const uint8_t *data, size_t n_bytes)
         serve(c, fd, data, n_bytes);
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(struct polled *s, short what)
 {
-    struct server_conn *c = arg;
+    struct server_conn *c = server_conn_of(s);
     struct server_held *held = c->held;
-    int error = worker_keep_watching(&c->event, what, c->conns->idle_timeout);
+    const int fd = s->fd;
+    int error = restart_idle_timeout(c);
     ssize_t n;
 
     if (error != 0) {
@@ -312,7 +317,6 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         close_politely(c, fd);
         return;
     }
-    event_del(&c->event);
     error = server_io_watch(c, fd);
     if (error != 0)
         close_failed(c, PHASE_RECEIVE, error);

@@ -119,7 +119,8 @@ static bool fits_memory(const struct server_plan *plan, const struct server_opts
     const struct memory_ends ends = {.server_connections = n_connections,
                                      .server_threads = threads_of(plan, n_connections),
                                      .tls = plan->config.tls != NULL,
-                                     .counts_sources = o->max_per_source > 0};
+                                     .counts_sources = o->max_per_source > 0,
+                                     .closes_idle = o->idle_timeout_ns > 0};
 
     return preflight_memory_suffices(host, &ends, MEMORY_WATCH_OF_SERVER);
 }
@@ -202,6 +203,7 @@ static void check_limits(struct server_plan *plan, const struct server_opts *o)
         .backlog = o->backlog,
         .tls = plan->config.tls != NULL,
         .counts_sources = o->max_per_source > 0,
+        .closes_idle = o->idle_timeout_ns > 0,
     };
 
     preflight_server(&plan->preflight, &plan->host, &ask);

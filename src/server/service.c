@@ -45,10 +45,9 @@ void server_service_begin(struct server_conn *c, uint32_t source_entry,
                           const struct srcplan_tuple *peer, const struct srcplan_tuple *identity)
 {
     struct source_limit *limit = c->conns->config->source_limit;
-    const int fd = event_get_fd(&c->event);
+    const int fd = c->socket.fd;
     int error;
 
-    event_del(&c->event);
     error = server_io_watch(c, fd);
     if (error != 0) {
         server_conn_refuse(c, server_refusal_of_errno(error));

@@ -164,6 +164,7 @@ static void watch_memory(struct server *s)
         .server_threads = s->plan.n_workers,
         .tls = s->plan.config.tls != NULL,
         .counts_sources = s->opts.max_per_source > 0,
+        .closes_idle = s->opts.idle_timeout_ns > 0,
     };
 
     memory_watch_start(&s->memory, "/proc", &ends, MEMORY_WATCH_OF_SERVER);

@@ -40,6 +40,8 @@ static int setup(struct worker *w)
     struct server_conns *conns = &sw->conns;
 
     conns->base = w->base;
+    if (poller_init(&conns->poller, w->base) != 0)
+        return -1;
     conns->buffer = malloc(SERVER_BUFFER_BYTES);
     conns->replies = malloc(SERVER_BUFFER_BYTES + TLS_RECORD_BYTES + 3);
     if (conns->buffer == NULL || conns->replies == NULL)

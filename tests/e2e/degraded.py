@@ -111,7 +111,7 @@ def test_threads_share_one_fd_table_if_unshare_is_forbidden():
 @covered_by_others
 def test_plan_for_one_fd_table_includes_the_descriptors_of_each_thread():
     prefix = [*under_fd_limit(300), *DENY, "unshare", "--"]
-    most = 300 - 64 - 20 * 6
+    most = 300 - 64 - 20 * 7
     for program in ([TCPSERVER], [TCPCLIENT, "127.0.0.1"]):
         plans = [run_command([*prefix, *program, "--plan", "--threads", "20", "-c", str(n)]) for n in (most, most + 1)]
         check_equal([p.returncode for p in plans], [0, 2], f"exit codes: {plans[1].stdout}")

@@ -17,7 +17,7 @@
 
 static uint32_t tcp_of(const struct client_conn *c)
 {
-    const struct descriptor *d = descriptor_of(event_get_fd(&c->event));
+    const struct descriptor *d = descriptor_of(c->socket.fd);
 
     LAW(d != NULL && d->kind == DESCRIPTOR_SOCKET, "a query on a connection without socket");
     return d->tcp;
@@ -66,7 +66,7 @@ void __wrap_client_query_lost(struct client_queries *qs, struct client_conn *c,
     for (; slot != INFLIGHT_NONE && slot != c->queries.queued_head;
          slot = inflight_at(&qs->inflight, slot)->conn_next)
         n_waiting++;
-    if (descriptor_of(event_get_fd(&c->event)) != NULL)
+    if (descriptor_of(c->socket.fd) != NULL)
         ledger_on_lost(tcp_of(c), n_waiting);
     __real_client_query_lost(qs, c, outcome);
 }
@@ -118,7 +118,7 @@ void __wrap_client_conn_become_usable(struct client_conn *c);
 /* Whether the client has a connection that takes queries. */
 static bool has_usable(const struct client_conn *c)
 {
-    return c->state != CLIENT_CONN_NEW && descriptor_of(event_get_fd(&c->event)) != NULL &&
+    return c->state != CLIENT_CONN_NEW && descriptor_of(c->socket.fd) != NULL &&
            c->state != CLIENT_CONN_ENDED && ledger_idle_is_usable(tcp_of(c));
 }
 

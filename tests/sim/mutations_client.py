@@ -50,7 +50,7 @@ MUTATIONS = {
     ),
     "end_of_messages_read_again_and_again": (
         "src/client/worker/subscribe.c",
-        "    event_del(&c->event);\n    stop_awaiting(s, sub);",
+        "    poller_stop(&s->transport->poller, &c->socket);\n    stop_awaiting(s, sub);",
         "    stop_awaiting(s, sub);",
     ),
     "expires_1_ms_early": (
@@ -165,8 +165,8 @@ MUTATIONS = {
     ),
     "waits_use_up_the_timers": (
         "src/net/worker.c",
-        "if (reserve_timers(event_get_base(event), 1 + WORKER_TIMERS) != 0)",
-        "if (reserve_timers(event_get_base(event), 1) != 0)",
+        "if (reserve_timers(event_get_base(timer), 1 + WORKER_TIMERS) != 0)",
+        "if (reserve_timers(event_get_base(timer), 1) != 0)",
     ),
     "schedule_cut_off": (
         "src/client/worker/load.c",
@@ -175,7 +175,7 @@ MUTATIONS = {
     ),
     "event_kept_after_close": (
         "src/client/worker/conn.c",
-        "    event_del(&c->event);\n    if (t->udp != NULL)\n        client_udp_end",
+        "    poller_stop(&t->poller, &c->socket);\n    if (t->udp != NULL)\n        client_udp_end",
         "    if (t->udp != NULL)\n        client_udp_end",
     ),
     "overdue_answer_credited": (
@@ -264,8 +264,8 @@ MUTATIONS = {
     ),
     "handshake_never_times_out": (
         "src/client/worker/handshake.c",
-        "    return worker_add_timeout(&c->event, &left);",
-        "    (void)left;\n    return event_add(&c->event, NULL);",
+        "    return poller_set_own_timeout(&c->transport->poller, &c->socket, &left);",
+        "    (void)left;\n    return 0;",
     ),
     "handshake_timeout_begins_again": (
         "src/client/worker/handshake.c",
@@ -277,11 +277,10 @@ MUTATIONS = {
         "    c->state = CLIENT_CONN_SECURING;\n    c->connect_start_ns = established_ns;\n",
         "    c->state = CLIENT_CONN_SECURING;\n    (void)established_ns;\n",
     ),
-    "a_lost_event_goes_unnoticed": (
-        "src/client/worker/events.c",
-        "    if (c->state != CLIENT_CONN_ENDED)\n"
-        "        error = worker_keep_watching(&c->event, what, c->transport->greeting_timeout);\n",
-        "",
+    "timeout_survives_the_close": (
+        "src/net/poller.c",
+        "    poller_clear_timeout(s);\n    if (s->place != 0)",
+        "    if (s->place != 0)",
     ),
     "handshakes_go_on_after_the_stop": (
         "src/client/worker/turnover.c",

@@ -198,7 +198,7 @@ int readiness_take(int epoll_fd, struct epoll_event *events, int most)
         unlist(fd);
         if (ready != 0) {
             events[n++] = (struct epoll_event){.events = ready, .data = descriptor_of(fd)->data};
-            world_trace("ready", fd, ready, descriptor_of(fd)->data.fd);
+            world_trace("ready", fd, ready, epoll_fd);
             if ((descriptor_of(fd)->interest & EPOLLET) == 0)
                 list(fd);
         }

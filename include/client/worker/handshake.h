@@ -14,7 +14,7 @@
 /* Enters SECURING and sends the first step.  The handshake is timed from established_ns, when TCP
  * was connected.  `callback` is called when the socket is readable, and when the time is over. */
 void client_handshake_begin(struct client_conn *c, int fd, uint64_t established_ns,
-                            event_callback_fn callback);
+                            poller_callback *callback);
 
 /* While SECURING: sends the next step.  `status`: what decrypting the received bytes returned.
  * Returns whether the handshake has finished; its time is recorded, and the socket is no longer

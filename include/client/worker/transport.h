@@ -10,11 +10,11 @@
 #include "client/worker/config.h"
 #include "client/worker/figures.h"
 #include "measure/outcome.h"
+#include "net/poller.h"
 #include "protocol/query.h"
 #include "workload/inflight.h"
 
 #include <event2/event.h>
-#include <event2/event_struct.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ enum { CLIENT_CONN_DEAF = 3 };
  * query_stream is all that a partial answer needs, and unsent bytes are kept only while the socket
  * is full. */
 struct client_conn {
-    struct event event;
+    struct polled socket; /* first: client_conn_of() */
     struct client_transport *transport;
     struct client_backlog *backlog; /* bytes the socket did not accept; NULL: none */
     union {
@@ -76,9 +76,8 @@ struct client_conn {
     bool owes_earlier : 1; /* its next answer is of an earlier size (client/worker/sizes.h) */
 };
 
-/* Together with about 45 bytes per fd in libevent, an idle connection takes less than the promised
- * 256 bytes of user memory. */
-_Static_assert(sizeof(struct client_conn) <= 192, "memory per idle connection");
+/* Most of the user memory that an idle connection takes. */
+_Static_assert(sizeof(struct client_conn) <= 88, "memory per idle connection");
 
 /* Callbacks of a connection.  All but `ended` may close it; none opens one. */
 struct client_conn_ops {
@@ -113,6 +112,7 @@ struct client_transport {
      * config->sizes. */
     const struct query *query;
     struct event_base *base;
+    struct poller poller; /* of the sockets of the connections */
     struct client_figures *figures;
     /* n_conns elements; conns[i] has number first_conn + i over all workers. */
     struct client_conn *conns;
@@ -128,6 +128,12 @@ struct client_transport {
     uint64_t arrived_ns;
     uint32_t first_ended, last_ended; /* queue, linked by next_ended; CLIENT_CONN_NONE: empty */
 };
+
+/* Returns the connection of a socket. */
+static inline struct client_conn *client_conn_of(struct polled *socket)
+{
+    return (struct client_conn *)(void *)socket;
+}
 
 /* Returns the index in the array. */
 static inline uint32_t client_conn_slot(const struct client_conn *c)
@@ -206,8 +212,8 @@ static inline bool client_conn_is_free(const struct client_conn *c)
     return c->state == CLIENT_CONN_NEW || (c->state == CLIENT_CONN_ENDED && !c->is_queued);
 }
 
-/* Allocates t->n_conns connections and the receive buffer.  base, config, figures, ops and owner
- * are set by the caller.  Returns 0 or -1 with errno. */
+/* Allocates t->n_conns connections, their poller and the receive buffer.  base, config, figures,
+ * ops and owner are set by the caller.  Returns 0 or -1 with errno. */
 int client_transport_init(struct client_transport *t);
 void client_transport_free(struct client_transport *t); /* also if all zero */
 

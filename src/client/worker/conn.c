@@ -68,7 +68,7 @@ void client_conn_become_usable(struct client_conn *c)
         tally_add(&class->n_live, 1);
     tally_add(&f->n_ever_usable, 1);
     if (c->opens_slowly) {
-        const struct sock_tcp tcp = sock_tcp(event_get_fd(&c->event));
+        const struct sock_tcp tcp = sock_tcp(c->socket.fd);
 
         tally_add(&f->tally.connections.opening_retransmits, needed_retransmits(&tcp));
     }
@@ -82,8 +82,7 @@ void client_conn_mark_proven(struct client_conn *c)
         client_setup_times_answered(c);
         tally_add(&c->transport->figures->tally.connections.proven, 1);
         client_conn_count_in_class(c, CLASS_TALLY_OF(proven));
-        if (c->transport->greeting_timeout != NULL)
-            event_remove_timer(&c->event);
+        poller_clear_timeout(&c->socket); /* of the greeting */
     }
     if (c->state == CLIENT_CONN_PROVING || c->state == CLIENT_CONN_HALF_OPEN)
         client_conn_become_usable(c);
@@ -134,7 +133,7 @@ static bool was_heard_since(const struct client_conn *c, uint64_t sent_ns, uint6
 
     if (udp != NULL)
         return udp->heard_ns[client_conn_slot(c)] >= sent_ns;
-    tcp = sock_tcp(event_get_fd(&c->event));
+    tcp = sock_tcp(c->socket.fd);
     return now_ns > sent_ns + (uint64_t)tcp.unheard_ms * 1000000 + step_ns;
 }
 
@@ -187,7 +186,7 @@ void client_conn_close_if_finished(struct client_conn *c)
     const struct client_config *config = c->transport->config;
 
     if (config->listens)
-        shutdown(event_get_fd(&c->event), SHUT_WR);
+        shutdown(c->socket.fd, SHUT_WR);
     else if (c->queries.head == INFLIGHT_NONE)
         client_conn_close(
             c, (struct outcome){PHASE_RUN, config->on_demand ? REASON_KEEPALIVE : REASON_FINISHED},
@@ -275,10 +274,10 @@ void client_conn_log(const struct client_conn *c, struct outcome outcome, const 
 static void close_socket(struct client_conn *c, enum client_conn_state state,
                          struct outcome outcome)
 {
-    const struct client_transport *t = c->transport;
-    const int fd = event_get_fd(&c->event);
+    struct client_transport *t = c->transport;
+    const int fd = c->socket.fd;
 
-    event_del(&c->event);
+    poller_stop(&t->poller, &c->socket);
     if (t->udp != NULL)
         client_udp_end(c);
     else if (state == CLIENT_CONN_CONNECTING)
@@ -347,16 +346,9 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
     queue_ended(c, outcome);
 }
 
-static void on_nothing(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    (void)arg;
-}
-
 void client_conn_fail(struct client_conn *c, struct outcome outcome, int error)
 {
-    event_assign(&c->event, c->transport->base, -1, 0, on_nothing, c);
+    c->socket.fd = -1;
     client_conn_close(c, outcome, error);
 }
 

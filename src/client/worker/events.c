@@ -11,7 +11,6 @@
 #include "client/worker/udp.h"
 #include "net/sock.h"
 #include "net/sock_stamp.h"
-#include "net/worker.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -28,18 +27,10 @@ enum { BROKEN_BYTES = 4096 };
  * lacked memory to send may keep receiving. */
 enum { MOST_BROKEN_READS = 1 << 14 };
 
-static void on_connected(evutil_socket_t fd, short what, void *arg);
-static void on_handshake(evutil_socket_t fd, short what, void *arg);
-static void on_ready(evutil_socket_t fd, short what, void *arg);
-static void on_datagrams(evutil_socket_t fd, short what, void *arg);
-
-/* Returns 0 or an errno. */
-static int watch(struct client_conn *c, int fd, short what, event_callback_fn callback,
-                 const struct timeval *timeout)
-{
-    event_assign(&c->event, c->transport->base, fd, what, callback, c);
-    return worker_watch(&c->event, timeout);
-}
+static void on_connected(struct polled *s, short what);
+static void on_handshake(struct polled *s, short what);
+static void on_ready(struct polled *s, short what);
+static void on_datagrams(struct polled *s, short what);
 
 /* Once a packet has left, EACCES is an ICMPv6 message from a filter on the path, which ICMP reports
  * as EHOSTUNREACH; this host's own filter returns EPERM. */
@@ -79,8 +70,8 @@ static void become_ready(struct client_conn *c, int fd)
 
     c->stream = (struct query_stream){0};
     c->state = CLIENT_CONN_PROVING;
-    error = watch(c, fd, EV_READ | EV_PERSIST, t->udp != NULL ? on_datagrams : on_ready,
-                  t->greeting_timeout);
+    error = poller_watch(&t->poller, &c->socket, fd, EV_READ,
+                         t->udp != NULL ? on_datagrams : on_ready, t->greeting_timeout);
     if (error != 0) {
         close_failed(c, PHASE_RECEIVE, error);
         return;
@@ -98,7 +89,7 @@ static void become_ready(struct client_conn *c, int fd)
 static void refuse_itself(struct client_conn *c, int fd)
 {
     sock_reset_on_close(fd);
-    event_assign(&c->event, c->transport->base, fd, 0, on_connected, c);
+    c->socket.fd = fd;
     client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_SELF}, 0);
 }
 
@@ -150,23 +141,25 @@ static void on_established(struct client_conn *c, int fd, uint32_t syn_retransmi
  * a loop of bind, connect and epoll_ctl alone (ratio 1.00; 0.8 without; bench/connect). */
 void client_events_open(struct client_conn *c, int fd)
 {
+    struct client_transport *t = c->transport;
     int error;
 
     if (sock_is_connected(fd)) {
         on_established(c, fd, 0);
         return;
     }
-    error = watch(c, fd, EV_WRITE, on_connected, c->transport->connect_timeout);
+    error = poller_watch(&t->poller, &c->socket, fd, EV_WRITE, on_connected, t->connect_timeout);
     if (error != 0)
         close_failed(c, PHASE_CONNECT, error);
 }
 
-static void on_connected(evutil_socket_t fd, short what, void *arg)
+static void on_connected(struct polled *s, short what)
 {
-    struct client_conn *c = arg;
-    const int error = sock_error(fd);
+    struct client_conn *c = client_conn_of(s);
+    const int fd = s->fd, error = sock_error(fd);
 
-    /* after a stall only the timeout is reported, even if the connect has succeeded meanwhile */
+    /* after a stall the timeout may be reported first, even if the connect has succeeded meanwhile
+     */
     if (error == 0 && (what & EV_TIMEOUT) && !sock_is_connected(fd))
         client_conn_close(c, (struct outcome){PHASE_CONNECT, REASON_TIMEOUT}, ETIMEDOUT);
     else if (error == 0)
@@ -189,7 +182,7 @@ static void process_encrypted(struct client_conn *c, const uint8_t *data, size_t
 
     if (c->state == CLIENT_CONN_SECURING) {
         if (client_handshake_step(c, status))
-            become_ready(c, event_get_fd(&c->event));
+            become_ready(c, c->socket.fd);
     } else {
         error = client_tls_send_own(c);
     }
@@ -279,11 +272,11 @@ static void read_all(struct client_conn *c, int fd)
         close_failed(c, PHASE_RECEIVE, error);
 }
 
-static void on_handshake(evutil_socket_t fd, short what, void *arg)
+static void on_handshake(struct polled *s, short what)
 {
-    struct client_conn *c = arg;
+    struct client_conn *c = client_conn_of(s);
 
-    read_all(c, fd);
+    read_all(c, s->fd);
     if (c->state == CLIENT_CONN_SECURING)
         client_handshake_wait(c, what);
     done(c->transport);
@@ -306,7 +299,7 @@ static void receive_rest(struct client_conn *c, int fd)
 /* The socket's next call, whichever it is, reports an ICMP message about an earlier datagram. */
 static void datagrams_broken(struct client_conn *c, enum outcome_phase phase, int error)
 {
-    client_udp_receive_rest(c, event_get_fd(&c->event));
+    client_udp_receive_rest(c, c->socket.fd);
     close_failed(c, error == ECONNREFUSED ? PHASE_RECEIVE : phase, error);
 }
 
@@ -316,7 +309,7 @@ void client_events_broken(struct client_conn *c, int error)
         datagrams_broken(c, PHASE_SEND, error);
         return;
     }
-    receive_rest(c, event_get_fd(&c->event));
+    receive_rest(c, c->socket.fd);
     close_failed(c, PHASE_SEND, error);
 }
 
@@ -342,22 +335,16 @@ static void use_room(struct client_conn *c)
 /* The greeting did not arrive in time. */
 static void on_not_greeted(struct client_conn *c)
 {
-    event_remove_timer(&c->event);
     if (c->state == CLIENT_CONN_PROVING)
         client_conn_mark_half_open(c);
 }
 
-static void on_ready(evutil_socket_t fd, short what, void *arg)
+static void on_ready(struct polled *s, short what)
 {
-    struct client_conn *c = arg;
-    int error = 0;
+    struct client_conn *c = client_conn_of(s);
 
     if (what & (EV_READ | EV_TIMEOUT))
-        read_all(c, fd);
-    if (c->state != CLIENT_CONN_ENDED)
-        error = worker_keep_watching(&c->event, what, c->transport->greeting_timeout);
-    if (error != 0)
-        close_failed(c, PHASE_RECEIVE, error);
+        read_all(c, s->fd);
     if ((what & EV_TIMEOUT) && c->state != CLIENT_CONN_ENDED)
         on_not_greeted(c);
     if ((what & EV_WRITE) && c->state != CLIENT_CONN_ENDED)
@@ -365,10 +352,10 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     done(c->transport);
 }
 
-static void on_datagrams(evutil_socket_t fd, short what, void *arg)
+static void on_datagrams(struct polled *s, short what)
 {
-    struct client_conn *c = arg;
-    const int error = what & EV_READ ? client_udp_receive(c, fd) : 0;
+    struct client_conn *c = client_conn_of(s);
+    const int error = what & EV_READ ? client_udp_receive(c, s->fd) : 0;
 
     if (error != 0)
         datagrams_broken(c, PHASE_RECEIVE, error);

@@ -6,7 +6,6 @@
 #include "client/worker/conn.h"
 #include "client/worker/setup_times.h"
 #include "client/worker/tls.h"
-#include "net/worker.h"
 
 #include <errno.h>
 
@@ -26,13 +25,13 @@ void client_handshake_failed(struct client_conn *c)
 }
 
 /* Returns 0 or an errno. */
-static int watch(struct client_conn *c)
+static int limit_time(struct client_conn *c)
 {
     const uint64_t end_ns = c->connect_start_ns + c->transport->config->connect_timeout_ns;
     const uint64_t now_ns = clock_now_ns();
     const struct timeval left = clock_timeval(end_ns > now_ns ? end_ns - now_ns : 0);
 
-    return worker_add_timeout(&c->event, &left);
+    return poller_set_own_timeout(&c->transport->poller, &c->socket, &left);
 }
 
 static void take_step(struct client_conn *c, enum tls_status status)
@@ -48,16 +47,17 @@ static void take_step(struct client_conn *c, enum tls_status status)
 }
 
 void client_handshake_begin(struct client_conn *c, int fd, uint64_t established_ns,
-                            event_callback_fn callback)
+                            poller_callback *callback)
 {
     int error;
 
     c->state = CLIENT_CONN_SECURING;
     c->connect_start_ns = established_ns;
-    event_assign(&c->event, c->transport->base, fd, EV_READ | EV_PERSIST, callback, c);
-    error = client_tls_begin(c);
+    error = poller_watch(&c->transport->poller, &c->socket, fd, EV_READ, callback, NULL);
     if (error == 0)
-        error = watch(c);
+        error = client_tls_begin(c);
+    if (error == 0)
+        error = limit_time(c);
     if (error != 0)
         close_for(c, error);
     else
@@ -79,13 +79,12 @@ bool client_handshake_step(struct client_conn *c, enum tls_status status)
     if (c->state != CLIENT_CONN_SECURING || !client_tls_is_established(c))
         return false;
     record(c);
-    event_del(&c->event);
     return true;
 }
 
 void client_handshake_wait(struct client_conn *c, short what)
 {
-    const int error = what & EV_TIMEOUT ? ETIMEDOUT : watch(c);
+    const int error = what & EV_TIMEOUT ? ETIMEDOUT : limit_time(c);
 
     if (error != 0)
         close_for(c, error);

@@ -3,7 +3,6 @@
 #include "client/worker/io.h"
 
 #include "client/worker/proxy.h"
-#include "net/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,23 +33,17 @@ static struct client_backlog *enlarge(struct client_backlog *old, size_t n_more)
     return b;
 }
 
-/* Reading stays enabled, and so does the timeout of the greeting.  Writability is edge-triggered:
+/* Reading stays enabled.  Writability is edge-triggered:
  * when TCP runs out of memory (net.ipv4.tcp_mem), epoll calls a socket writable that refuses data;
  * with EV_ET the next event comes once an acknowledgement has freed some.  UDP takes its memory
  * elsewhere.  Returns 0 or an errno. */
 static int watch_writable(struct client_conn *c, bool writable)
 {
     const int edge = c->transport->udp == NULL ? EV_ET : 0;
-    const struct timeval *timeout =
-        c->state == CLIENT_CONN_PROVING ? c->transport->greeting_timeout : NULL;
-    const event_callback_fn callback = event_get_callback(&c->event);
-    const int fd = event_get_fd(&c->event);
 
-    event_del(&c->event);
     c->awaits_room = writable;
-    event_assign(&c->event, c->transport->base, fd,
-                 (short)(EV_READ | EV_PERSIST | (writable ? EV_WRITE | edge : 0)), callback, c);
-    return worker_watch(&c->event, timeout);
+    return poller_change(&c->transport->poller, &c->socket,
+                         (short)(EV_READ | (writable ? EV_WRITE | edge : 0)));
 }
 
 int client_io_keep(struct client_conn *c, const uint8_t *data, size_t n_bytes)
@@ -120,7 +113,7 @@ send_with_header(struct client_conn *c, const uint8_t *data, size_t n_bytes, int
     struct iovec parts[] = {{.iov_base = header, .iov_len = n_header},
                             {.iov_base = (void *)data, .iov_len = n_bytes}};
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = n_bytes > 0 ? 2 : 1};
-    ssize_t n = sendmsg(event_get_fd(&c->event), &message, MSG_NOSIGNAL | flags);
+    ssize_t n = sendmsg(c->socket.fd, &message, MSG_NOSIGNAL | flags);
 
     if (n < 0 && errno != EAGAIN && errno != EINTR)
         return -1;
@@ -142,7 +135,7 @@ static inline ssize_t put(struct client_conn *c, const uint8_t *data, size_t n_b
 
     if (c->header_due)
         return send_with_header(c, data, n_bytes, flags);
-    n = send(event_get_fd(&c->event), data, n_bytes, MSG_NOSIGNAL | flags);
+    n = send(c->socket.fd, data, n_bytes, MSG_NOSIGNAL | flags);
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
 }
 

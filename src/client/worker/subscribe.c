@@ -336,7 +336,7 @@ static void take_closed(struct client_subscribe *s, struct client_conn *c)
                           0);
         return;
     }
-    event_del(&c->event);
+    poller_stop(&s->transport->poller, &c->socket);
     stop_awaiting(s, sub);
 }
 
@@ -363,7 +363,7 @@ static void leave_all(struct client_subscribe *s)
 
     for (uint32_t i = 0; i < t->n_conns; i++)
         if (is_read(&t->conns[i])) {
-            shutdown(event_get_fd(&t->conns[i].event), SHUT_WR);
+            shutdown(t->conns[i].socket.fd, SHUT_WR);
             s->all[i].leaving = true;
             s->n_leaving++;
         }

@@ -31,12 +31,15 @@ int client_transport_init(struct client_transport *t)
     if (t->received == NULL || t->conns == NULL)
         return -1;
     assign_classes(t);
+    if (poller_init(&t->poller, t->base) != 0)
+        return -1;
     t->connect_timeout = event_base_init_common_timeout(t->base, &timeout);
     return t->connect_timeout != NULL ? 0 : -1;
 }
 
 void client_transport_free(struct client_transport *t)
 {
+    poller_free(&t->poller);
     free(t->received);
     free(t->conns);
 }

@@ -37,7 +37,7 @@ ssize_t client_udp_write(struct client_conn *c, const uint8_t *data, size_t n_by
 
     while (n_taken < n_bytes && n_sent > 0) {
         datagrams_split(out, data + n_taken, n_bytes - n_taken);
-        n_sent = datagrams_send(event_get_fd(&c->event), out, &n_sent_bytes);
+        n_sent = datagrams_send(c->socket.fd, out, &n_sent_bytes);
         if (n_sent < 0) /* the datagrams before it were sent; an error that persists will be
                            reported again */
             return n_taken > 0 ? (ssize_t)n_taken : -1;
@@ -169,7 +169,7 @@ void client_udp_count_dropped(struct client_conn *c)
     struct client_transport *t = c->transport;
     uint32_t *before = &t->udp->dropped[client_conn_slot(c)], now;
 
-    if (datagrams_dropped(event_get_fd(&c->event), &now) != 0)
+    if (datagrams_dropped(c->socket.fd, &now) != 0)
         return;
     tally_add(&t->figures->tally.datagrams.dropped, (uint32_t)(now - *before));
     *before = now;

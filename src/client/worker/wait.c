@@ -2,25 +2,23 @@
  * client_wait: see client/worker/wait.h. */
 #include "client/worker/wait.h"
 
-#include "net/worker.h"
-
-static void on_waited(evutil_socket_t fd, short what, void *arg)
+static void on_waited(struct polled *s, short what)
 {
-    struct client_conn *c = arg;
+    struct client_conn *c = client_conn_of(s);
 
-    (void)fd;
     (void)what;
     c->transport->ops->waited(c->transport->owner, c);
 }
 
 int client_wait_start(struct client_conn *c, const struct timeval *wait)
 {
-    event_assign(&c->event, c->transport->base, -1, 0, on_waited, c);
-    return worker_add_timeout(&c->event, wait);
+    c->socket.fd = -1;
+    c->socket.callback = on_waited;
+    return poller_set_own_timeout(&c->transport->poller, &c->socket, wait);
 }
 
 void client_wait_stop(struct client_conn *c)
 {
-    if (c->state == CLIENT_CONN_ENDED && event_initialized(&c->event))
-        event_del(&c->event);
+    if (c->state == CLIENT_CONN_ENDED)
+        poller_clear_timeout(&c->socket);
 }

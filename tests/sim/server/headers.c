@@ -136,7 +136,7 @@ void __wrap_server_service_begin(struct server_conn *conn, uint32_t source_entry
                                  const struct srcplan_tuple *peer,
                                  const struct srcplan_tuple *identity)
 {
-    struct client *c = clients_of_fd(event_get_fd(&conn->event));
+    struct client *c = clients_of_fd(conn->socket.fd);
 
     LAW(is_whole(c), "served before its PROXY header is complete");
     LAW(c->is_local ? identity->address.family == AF_UNSPEC

@@ -49,8 +49,8 @@ MUTATIONS = {
     ),
     "no_idle_timeout_while_sending": (
         "src/server/io.c",
-        "return worker_watch(&c->event, c->conns->idle_timeout);",
-        "return worker_watch(&c->event, what & EV_WRITE ? NULL : c->conns->idle_timeout);",
+        "fd, what, callback, c->conns->idle_timeout);",
+        "fd, what, callback, what & EV_WRITE ? NULL : c->conns->idle_timeout);",
     ),
     "closes_idle_ones_without_a_look": (
         "src/server/io.c",
@@ -84,8 +84,8 @@ MUTATIONS = {
     ),
     "event_kept_after_close": (
         "src/server/conn.c",
-        "    event_del(&c->event);\n    close(event_get_fd(&c->event));\n",
-        "    close(event_get_fd(&c->event));\n",
+        "    poller_stop(&c->conns->poller, &c->socket);\n    close(c->socket.fd);\n",
+        "    close(c->socket.fd);\n",
     ),
     "peak_one_too_low": (
         "src/server/active.c",

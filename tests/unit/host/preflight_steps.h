@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* 10,000 connections with both ends on this host and two threads each: memory_model.c. */
-#define EACH     (4208ull + 236 + 4080 + 215)
+#define EACH     (4208ull + 95 + 4080 + 75)
 #define PROGRAMS (2 * 1500000 + 2 * (380000 + 31000))
 #define NEEDED   (10000 * EACH + PROGRAMS + 2 * 2 * 40000)
 

@@ -16,26 +16,30 @@ static void assert_within_3_percent(uint64_t predicted, uint64_t measured)
 /* Linux 6.18: decrease of MemFree, and the charge of a version 1 cgroup. */
 static void measured_runs_are_predicted_within_3_percent(void **state)
 {
-    const struct memory_ends of_100k = {100000, 100000, 6, 6, false, false, false, 0, 0, 0, 0},
-                             of_300k = {300000, 300000, 16, 16, false, false, false, 0, 0, 0, 0},
-                             client_100k = {100000, 0, 6, 0, false, false, false, 0, 0, 0, 0},
-                             server_100k = {0, 100000, 0, 6, false, false, false, 0, 0, 0, 0};
+    const struct memory_ends of_100k = {100000, 100000, 6, 6, false, false,
+                                        false,  0,      0, 0, 0,     false},
+                             of_300k = {300000, 300000, 16, 16, false, false,
+                                        false,  0,      0,  0,  0,     false},
+                             client_100k = {100000, 0, 6, 0, false, false,
+                                            false,  0, 0, 0, 0,     false},
+                             server_100k = {0,     100000, 0, 6, false, false,
+                                            false, 0,      0, 0, 0,     false};
 
     (void)state;
-    assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_MACHINE), 885534720);
-    assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_CGROUP_V1), 611205120);
-    assert_within_3_percent(memory_model_bytes(&of_300k, MEMORY_OF_CGROUP_V1), 1800982528);
-    assert_within_3_percent(memory_model_bytes(&client_100k, MEMORY_OF_CGROUP_V1), 436912128);
-    assert_within_3_percent(memory_model_bytes(&server_100k, MEMORY_OF_CGROUP_V1), 172384256);
+    assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_MACHINE), 838100000);
+    assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_CGROUP_V1), 580513792);
+    assert_within_3_percent(memory_model_bytes(&of_300k, MEMORY_OF_CGROUP_V1), 1685782528);
+    assert_within_3_percent(memory_model_bytes(&client_100k, MEMORY_OF_CGROUP_V1), 409960448);
+    assert_within_3_percent(memory_model_bytes(&server_100k, MEMORY_OF_CGROUP_V1), 157425664);
 }
 
 static void a_udp_socket_takes_less_than_a_connection(void **state)
 {
-    const struct memory_ends tcp = {1000, 0, 2, 0, false, false, false, 0, 0, 0, 0},
-                             udp = {1000, 0, 2, 0, false, true, false, 0, 0, 0, 0};
+    const struct memory_ends tcp = {1000, 0, 2, 0, false, false, false, 0, 0, 0, 0, false},
+                             udp = {1000, 0, 2, 0, false, true, false, 0, 0, 0, 0, false};
 
     (void)state;
-    assert_int_equal(memory_model_connection_bytes(&udp, MEMORY_OF_MACHINE), 2900 + 236);
+    assert_int_equal(memory_model_connection_bytes(&udp, MEMORY_OF_MACHINE), 2900 + 95);
     assert_true(memory_model_bytes(&udp, MEMORY_OF_MACHINE) <
                 memory_model_bytes(&tcp, MEMORY_OF_MACHINE));
     assert_int_equal(memory_model_bytes(&udp, MEMORY_OF_PROCESS),
@@ -44,10 +48,10 @@ static void a_udp_socket_takes_less_than_a_connection(void **state)
 
 static void end_that_is_elsewhere_takes_nothing(void **state)
 {
-    const struct memory_ends client = {1000, 0, 2, 2, false, false, false, 0, 0, 0, 0},
-                             server = {0, 1000, 2, 2, false, false, false, 0, 0, 0, 0},
-                             both = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0},
-                             neither = {0, 0, 2, 2, false, false, false, 0, 0, 0, 0};
+    const struct memory_ends client = {1000, 0, 2, 2, false, false, false, 0, 0, 0, 0, false},
+                             server = {0, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
+                             both = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
+                             neither = {0, 0, 2, 2, false, false, false, 0, 0, 0, 0, false};
 
     (void)state;
     assert_int_equal(memory_model_bytes(&neither, MEMORY_OF_MACHINE), 0);
@@ -64,19 +68,31 @@ static void end_that_is_elsewhere_takes_nothing(void **state)
 /* Its table has at most 24 bytes per connection. */
 static void counting_sources_takes_memory_of_the_server(void **state)
 {
-    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0},
-                             with = {1000, 1000, 2, 2, false, false, true, 0, 0, 0, 0},
-                             client = {1000, 0, 2, 0, false, false, true, 0, 0, 0, 0};
+    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
+                             with = {1000, 1000, 2, 2, false, false, true, 0, 0, 0, 0, false},
+                             client = {1000, 0, 2, 0, false, false, true, 0, 0, 0, 0, false};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
         assert_int_equal(memory_model_bytes(&with, a) - memory_model_bytes(&without, a), 1000 * 24);
-    assert_int_equal(memory_model_connection_bytes(&client, MEMORY_OF_PROCESS), 236);
+    assert_int_equal(memory_model_connection_bytes(&client, MEMORY_OF_PROCESS), 95);
+}
+
+/* A timer of libevent each. */
+static void closing_idle_connections_takes_memory_of_the_server(void **state)
+{
+    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
+                             with = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, true};
+
+    (void)state;
+    for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
+        assert_int_equal(memory_model_bytes(&with, a) - memory_model_bytes(&without, a),
+                         1000 * 144);
 }
 
 static void address_space_is_what_is_mapped_though_not_touched(void **state)
 {
-    const uint64_t of_2 = 1000 * 236 + 2 * 11600000ull + 13000000;
+    const uint64_t of_2 = 1000 * 95 + 2 * 11600000ull + 13000000;
     struct memory_ends ends = {.client_connections = 1000, .client_threads = 2};
 
     (void)state;
@@ -88,11 +104,11 @@ static void address_space_is_what_is_mapped_though_not_touched(void **state)
     assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_PROCESS),
                      of_2 + 3 * 8 * 1110000 + (64 << 20) + 1000);
     assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_CGROUP_V2),
-                     1000 * 4316 + 2 * 420000 + 1500000);
+                     1000 * 4175 + 2 * 420000 + 1500000);
     assert_int_equal(memory_model_program_bytes(&ends), 2 * 380000 + 1500000);
     ends.client_touched_rows_bytes = 1 << 20;
     assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_CGROUP_V2),
-                     1000 * 4316 + 2 * 420000 + 1500000 + (1 << 20));
+                     1000 * 4175 + 2 * 420000 + 1500000 + (1 << 20));
     assert_int_equal(memory_model_program_bytes(&ends), 2 * 380000 + 1500000 + (1 << 20));
     assert_int_equal(memory_model_bytes(&ends, MEMORY_OF_PROCESS),
                      of_2 + 3 * 8 * 1110000 + (64 << 20) + 1000);
@@ -100,8 +116,8 @@ static void address_space_is_what_is_mapped_though_not_touched(void **state)
 
 static void each_connection_adds_the_same(void **state)
 {
-    const struct memory_ends few = {1000, 1000, 2, 2, true, false, false, 0, 0, 0, 0},
-                             more = {1001, 1001, 2, 2, true, false, false, 0, 0, 0, 0};
+    const struct memory_ends few = {1000, 1000, 2, 2, true, false, false, 0, 0, 0, 0, false},
+                             more = {1001, 1001, 2, 2, true, false, false, 0, 0, 0, 0, false};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
@@ -116,6 +132,7 @@ int main(void)
         cmocka_unit_test(a_udp_socket_takes_less_than_a_connection),
         cmocka_unit_test(end_that_is_elsewhere_takes_nothing),
         cmocka_unit_test(counting_sources_takes_memory_of_the_server),
+        cmocka_unit_test(closing_idle_connections_takes_memory_of_the_server),
         cmocka_unit_test(address_space_is_what_is_mapped_though_not_touched),
         cmocka_unit_test(each_connection_adds_the_same),
     };

@@ -35,7 +35,7 @@ static void udp_sockets_need_nothing_of_tcp(void **state)
     host.file_max = 1000 + 10000 + 128;
     host.epoll_watches = 10000 + 128;
     host.memory_available_bytes =
-        RESERVE + (10000 * (2900ull + 236) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
+        RESERVE + (10000 * (2900ull + 95) + 1500000 + 2 * (380000 + 40000)) / 80 * 100 + 100;
     preflight_client(&udp, &host, &ask);
     assert_int_equal(preflight_worst(&udp), PREFLIGHT_OK);
     preflight_client(&tcp, &host_of_10000, &ask_10000);
@@ -93,7 +93,7 @@ static void each_limit_that_is_short_by_one_is_named(void **state)
         {FACT(cgroup_threads_max), 21, "cgroup pids.max", PREFLIGHT_STOP,
          "raise /sys/fs/cgroup/u/pids.max to 22 (systemd: TasksMax=)"},
         {FACT(memory_available_bytes), RESERVE + NEEDED - 1, "memory (bytes available)",
-         PREFLIGHT_STOP, "(about 8739 bytes each), or add memory"},
+         PREFLIGHT_STOP, "(about 8458 bytes each), or add memory"},
         {FACT(memory_available_bytes), RESERVE + NEEDED, "memory (bytes available)", PREFLIGHT_WARN,
          "80 %"},
         {FACT(tcp_hash_entries), 4999, "net.ipv4.tcp_ehash_entries", PREFLIGHT_WARN,
@@ -143,7 +143,7 @@ static void a_fixed_window_cannot_be_made_smaller(void **state)
 
 static void server_is_sent_to_its_own_setup_script(void **state)
 {
-    const struct preflight_server ask = {10000, 2, true, 64, 4096, false, false};
+    const struct preflight_server ask = {10000, 2, true, 64, 4096, false, false, false};
     struct host_limits host = host_of_10000;
     struct preflight p;
 
@@ -194,7 +194,8 @@ static void what_is_not_known_does_not_stop(void **state)
     host.cgroup_is_v2 = host.is_exempt_from_file_max = host.data_is_limit = false;
     preflight_client(&p, &host, &ask_10000);
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
-    preflight_server(&p, &host, &(struct preflight_server){10000, 2, true, 64, 4096, false, false});
+    preflight_server(&p, &host,
+                     &(struct preflight_server){10000, 2, true, 64, 4096, false, false, false});
     assert_int_equal(preflight_worst(&p), PREFLIGHT_OK);
 }
 
@@ -323,10 +324,10 @@ static void threads_of_the_server_are_limited(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 256, false, false});
+                     &(struct preflight_server){10000, 2, true, 64, 256, false, false, false});
     assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_OK);
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 3, true, 64, 256, false, false});
+                     &(struct preflight_server){10000, 3, true, 64, 256, false, false, false});
     assert_int_equal(find(&p, "cgroup pids.max")->level, PREFLIGHT_STOP);
     assert_int_equal(find(&p, "cgroup pids.max")->available, 22);
     assert_int_equal(find(&p, "cgroup pids.max")->needed, 23);
@@ -360,7 +361,7 @@ static void server_is_told_of_its_accept_queue(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 4096, false, false});
+                     &(struct preflight_server){10000, 2, true, 64, 4096, false, false, false});
     assert_int_equal(find(&p, "net.core.somaxconn")->level, PREFLIGHT_WARN);
     assert_non_null(strstr(find(&p, "net.core.somaxconn")->fix, "--backlog 256"));
     assert_int_equal(find(&p, "fs.file-max")->needed, 11128);

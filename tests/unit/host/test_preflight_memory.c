@@ -49,7 +49,7 @@ static void limit_of_a_cgroup_counts_though_there_is_memory(void **state)
 
 static void address_space_has_to_hold_own_stacks_and_connections(void **state)
 {
-    const uint64_t own = 10000ull * 236 + 13000000 + 2 * (11600000 + (8ull << 20));
+    const uint64_t own = 10000ull * 95 + 13000000 + 2 * (11600000 + (8ull << 20));
     struct host_limits host = host_of_10000;
     struct preflight p;
 
@@ -57,7 +57,7 @@ static void address_space_has_to_hold_own_stacks_and_connections(void **state)
     host.address_space_bytes = own - 1;
     preflight_client(&p, &host, &ask_10000);
     assert_only(&p, "address space (bytes available)", PREFLIGHT_STOP,
-                "use fewer connections (about 236 bytes each), or raise ulimit -v");
+                "use fewer connections (about 95 bytes each), or raise ulimit -v");
     host.address_space_bytes = own;
     preflight_client(&p, &host, &ask_10000);
     assert_only(&p, "address space (bytes available)", PREFLIGHT_WARN,
@@ -111,18 +111,18 @@ static void server_needs_memory_for_its_connections(void **state)
 
     (void)state;
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 256, false, false});
+                     &(struct preflight_server){10000, 2, true, 64, 256, false, false, false});
     assert_int_equal(find(&p, "memory (bytes available)")->needed,
-                     10000ull * (4080 + 215) + 1500000 + 2 * (31000 + 40000));
+                     10000ull * (4080 + 75) + 1500000 + 2 * (31000 + 40000));
     preflight_server(&p, &host_of_10000,
-                     &(struct preflight_server){10000, 2, true, 64, 256, false, true});
+                     &(struct preflight_server){10000, 2, true, 64, 256, false, true, false});
     assert_int_equal(find(&p, "memory (bytes available)")->needed,
-                     10000ull * (4080 + 215 + 24) + 1500000 + 2 * (31000 + 40000));
+                     10000ull * (4080 + 75 + 24) + 1500000 + 2 * (31000 + 40000));
 }
 
 static void without_connections_there_are_none_to_omit(void **state)
 {
-    const struct preflight_server ask = {0, 4, true, 64, 4096, false, false};
+    const struct preflight_server ask = {0, 4, true, 64, 4096, false, false, false};
     struct host_limits host = host_of_10000;
     struct preflight p;
 
@@ -135,7 +135,7 @@ static void without_connections_there_are_none_to_omit(void **state)
 
 static void fewer_connections_are_a_remedy_only_if_one_fits_or_they_need_threads(void **state)
 {
-    const uint64_t of_one = 236 + 13000000 + 2 * (11600000 + (8ull << 20));
+    const uint64_t of_one = 95 + 13000000 + 2 * (11600000 + (8ull << 20));
     const char *name = "address space (bytes available)";
     struct host_limits host = host_of_10000;
     struct preflight_client ask = ask_10000;
@@ -210,9 +210,9 @@ static void memory_suffices_if_no_line_says_stop(void **state)
 {
     const struct memory_ends own = {.server_connections = 10000, .server_threads = 2};
     const uint64_t program = 1500000 + 2 * 31000, reserve = (4ull << 20) + program,
-                   needed = 10000ull * (4080 + 215) + program + 2 * 40000,
+                   needed = 10000ull * (4080 + 75) + program + 2 * 40000,
                    charged = needed - 10000ull * (4080 - 1488),
-                   mapped = 10000ull * 215 + 3500000 + 2 * (170000 + (8ull << 20));
+                   mapped = 10000ull * 75 + 3500000 + 2 * (170000 + (8ull << 20));
     const struct host_limits exact = {
         .memory_total_bytes = 512ull << 20,
         .memory_available_bytes = needed + reserve,

@@ -67,8 +67,8 @@ static int setup(void **state)
     conns = (struct server_conns){.config = &config, .base = event_base_new()};
     client_fd = socket(AF_INET, SOCK_STREAM, 0);
     params.listener_fd = open_listener();
-    if (conns.base == NULL || client_fd < 0 || params.listener_fd < 0 ||
-        getrlimit(RLIMIT_NOFILE, &nofile) != 0 ||
+    if (conns.base == NULL || poller_init(&conns.poller, conns.base) != 0 || client_fd < 0 ||
+        params.listener_fd < 0 || getrlimit(RLIMIT_NOFILE, &nofile) != 0 ||
         server_overflow_open(&config.overflow, true, false) != 0)
         return -1;
     return server_accept_start(&acceptor, &conns, &params);
@@ -191,6 +191,7 @@ static void helpers_take_turns(void **state)
     (void)state;
     config.max_connections = 1; /* both refuse every connection */
     atomic_store(&config.n_active, 1);
+    assert_int_equal(poller_init(&other_conns.poller, other_conns.base), 0);
     assert_int_equal(server_accept_start(&other, &other_conns, &nowhere), 0);
     server_overflow_offer(&config.overflow, full_fd);
     for (int i = 0; i < MOST_WAKEUPS && tally_get(refused) == 0; i++) {

@@ -50,6 +50,7 @@ static void assert_closed_in_order(const uint32_t serials[N])
     conns = (struct server_conns){
         .config = &config, .base = event_base_new(), .buffer = buffer, .ended = on_ended};
     assert_non_null(conns.base);
+    assert_int_equal(poller_init(&conns.poller, conns.base), 0);
     for (int i = 0; i < N; i++)
         open_connection(i, serials[i]);
     for (int i = 0; i < N; i++) {
@@ -84,6 +85,7 @@ static void more_than_there_are_are_all(void **state)
     conns = (struct server_conns){
         .config = &config, .base = event_base_new(), .buffer = buffer, .ended = on_ended};
     assert_non_null(conns.base);
+    assert_int_equal(poller_init(&conns.poller, conns.base), 0);
     assert_int_equal(server_conns_close_oldest(&conns, 1), 0);
     open_connection(0, 7);
     assert_int_equal(server_conns_close_oldest(&conns, UINT32_MAX), 1);

@@ -146,10 +146,10 @@ static void in_a_shared_table_each_thread_takes_descriptors(void **state)
 {
     (void)state;
     own_fd_tables = false;
-    assert_plan(4, 4, 4, ROOM - 4 * 6);
+    assert_plan(4, 4, 4, ROOM - 4 * 7);
     assert_true(plan.config.n_kept_fds > 0);
     opts.threads = 60;
-    assert_plan(60, 60, 60, ROOM - 60 * 6);
+    assert_plan(60, 60, 60, ROOM - 60 * 7);
     assert_false(plan.config.threads_are_fixed);
 }
 

@@ -58,7 +58,9 @@ static int setup_without_subscriber(enum server_select how)
     config = (struct server_config){
         .push_rate_per_s = RATE_PER_S, .push_bytes = PUSH_MIN_BYTES, .push_select = (int)how};
     conns = (struct server_conns){.config = &config, .base = event_base_new()};
-    return conns.base != NULL ? server_push_init(&conns, 0) : -1;
+    if (conns.base == NULL || poller_init(&conns.poller, conns.base) != 0)
+        return -1;
+    return server_push_init(&conns, 0);
 }
 
 static int setup(enum server_select how)

@@ -6,11 +6,9 @@
 #include "server/header.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,22 +16,19 @@
 
 #include <cmocka.h>
 
-#define HEADER "PROXY UNKNOWN\r\n"
-
 static struct server_config config;
 static struct server_conns conns;
 static uint8_t buffer[SERVER_BUFFER_BYTES];
 static const struct srcplan_tuple peer = {.address.family = AF_UNSPEC};
 static const struct timeval header_timeout = {.tv_sec = 3600};
-static int ends[2];               /* the connection's, its peer's */
-static int watch_error, n_errors; /* calls that are still to fail */
+static int ends[2]; /* the connection's, its peer's */
+static int watch_error;
 
 /* Called by libevent. */
 int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
 {
-    if (watch_error == 0 || n_errors == 0 || operation == EPOLL_CTL_DEL)
+    if (watch_error == 0 || operation == EPOLL_CTL_DEL)
         return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
-    n_errors--;
     errno = watch_error;
     return -1;
 }
@@ -47,14 +42,13 @@ static int setup(void **state)
 {
     (void)state;
     watch_error = 0;
-    n_errors = INT_MAX;
     config = (struct server_config){.header_timeout_ns = 3600 * UNITS_NS_PER_S, .n_active = 1};
     conns = (struct server_conns){.config = &config,
                                   .base = event_base_new(),
                                   .header_timeout = &header_timeout,
                                   .buffer = buffer,
                                   .ended = on_ended};
-    if (conns.base == NULL)
+    if (conns.base == NULL || poller_init(&conns.poller, conns.base) != 0)
         return -1;
     return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends);
 }
@@ -81,67 +75,7 @@ static void opening_returns_why_it_cannot_be_watched(void **state)
     close(ends[0]);
 }
 
-static void peer_sends(const char *text)
-{
-    assert_int_equal(send(ends[1], text, strlen(text), 0), strlen(text));
-    event_base_loop(conns.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-}
-
-static void assert_refused(enum server_refusal why)
-{
-    assert_int_equal(tally_get(&conns.tally.n_refused), 1);
-    assert_int_equal(tally_get(&conns.tally.refused[why]), 1);
-}
-
-static void limit_of_epoll_is_not_called_memory(void **state)
-{
-    (void)state;
-    assert_int_equal(server_header_open(&conns, ends[0], &peer), 0);
-    watch_error = ENOSPC;
-    peer_sends(HEADER);
-    assert_refused(SERVER_REFUSED_WATCHES);
-}
-
-static void memory_is_not_called_limit_of_epoll(void **state)
-{
-    (void)state;
-    assert_int_equal(server_header_open(&conns, ends[0], &peer), 0);
-    watch_error = ENOMEM;
-    peer_sends(HEADER);
-    assert_refused(SERVER_REFUSED_MEMORY);
-}
-
 static const struct timeval idle_timeout = {.tv_usec = 1};
-
-/* libevent adds the event again when the timeout expires. */
-static void be_idle_while_epoll_fails(int error, int n)
-{
-    conns.idle_timeout = &idle_timeout;
-    assert_int_equal(server_service_open(&conns, ends[0], 0, &peer), 0);
-    watch_error = error;
-    n_errors = n;
-    event_base_loop(conns.base, EVLOOP_ONCE);
-}
-
-static void assert_closed(enum outcome_reason reason)
-{
-    assert_int_equal(tally_get(&conns.tally.n_closed), 1);
-    assert_int_equal(tally_get(&conns.tally.closed[PHASE_RECEIVE][reason]), 1);
-}
-
-static void a_lost_event_has_the_reason_of_epoll(void **state)
-{
-    (void)state;
-    be_idle_while_epoll_fails(ENOSPC, INT_MAX);
-    assert_closed(REASON_WATCHES);
-}
-
-static void a_lost_event_is_added_again(void **state)
-{
-    (void)state;
-    be_idle_while_epoll_fails(ENOSPC, 1);
-    assert_closed(REASON_TIMEOUT);
-}
 
 /* Too little for epoll to call the socket writable. */
 static void a_peer_that_has_read_a_part_is_not_idle(void **state)
@@ -167,10 +101,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(opening_returns_why_it_cannot_be_watched, setup, teardown),
-        cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(memory_is_not_called_limit_of_epoll, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lost_event_has_the_reason_of_epoll, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lost_event_is_added_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_peer_that_has_read_a_part_is_not_idle, setup, teardown),
     };
 

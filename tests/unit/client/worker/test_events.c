@@ -216,19 +216,6 @@ static void limit_of_epoll_is_not_called_memory(void **state)
     assert_int_equal(n_ended(PHASE_RECEIVE, REASON_MEMORY), 1);
 }
 
-/* libevent adds the event again when the timeout expires. */
-static void a_lost_event_has_the_reason_of_epoll(void **state)
-{
-    static const struct timeval greeting_timeout = {.tv_usec = 1};
-
-    (void)state;
-    transport.greeting_timeout = &greeting_timeout;
-    reopen(0);
-    watch_error = ENOSPC;
-    event_base_loop(transport.base, EVLOOP_ONCE);
-    assert_int_equal(n_ended(PHASE_RECEIVE, REASON_WATCHES), 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,7 +229,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_broken_connection_that_never_stops_receiving_ends, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lost_event_has_the_reason_of_epoll, setup, teardown),
     };
 
     worker_take_messages();

@@ -20,13 +20,6 @@ static struct client_span span;
 static struct client_due due;
 static struct client_queries queries;
 
-static void on_nothing(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    (void)arg;
-}
-
 static void on_unusable(void *owner, struct client_conn *c)
 {
     (void)owner;
@@ -52,7 +45,7 @@ static void add_conn(struct client_conn *c, uint32_t number)
     c->state = CLIENT_CONN_LIVE;
     tally_add(&figures.n_live, 1);
     inflight_list_init(&c->queries);
-    event_assign(&c->event, transport.base, -1, 0, on_nothing, c);
+    c->socket.fd = -1;
     slot = inflight_queue(&queries.inflight, &c->queries, number, long_ago_ns, TALLY_MEASURED);
     assert_int_equal(inflight_assign_id(&queries.inflight, &c->queries, &recycled), 0);
     inflight_mark_sent(&queries.inflight, &c->queries, long_ago_ns);
