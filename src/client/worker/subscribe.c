@@ -165,14 +165,14 @@ static void measure(const struct client_conn *c, const struct push_message *m, u
     struct hist *metrics = f->metrics;
     const uint64_t sent_ns = m->sent_ns + shift_ns;
     const int64_t response_ns = (int64_t)(received_ns - m->intended_ns - shift_ns);
-    const int64_t delay_ns = t->arrived_ns != 0 ? (int64_t)(received_ns - t->arrived_ns) : 0;
+    const uint64_t delay_ns = t->arrived_ns != 0 ? received_ns - t->arrived_ns : 0;
 
     record(&metrics[CLIENT_RESPONSE], response_ns);
     record(&metrics[CLIENT_SERVICE], (int64_t)(received_ns - sent_ns));
     record(&metrics[CLIENT_SEND_LAG], (int64_t)(m->sent_ns - m->intended_ns));
     if (t->arrived_ns != 0)
         record(&metrics[CLIENT_NET], (int64_t)(t->arrived_ns - sent_ns));
-    record(&metrics[CLIENT_OWN], (int64_t)(m->sent_ns - m->intended_ns) + delay_ns);
+    record(&metrics[CLIENT_OWN], (int64_t)(m->sent_ns - m->intended_ns + delay_ns));
     if (response_ns < f->least_push_ns)
         f->least_push_ns = response_ns;
     tally_add(&f->tally.push.negative, response_ns < 0);

@@ -72,6 +72,26 @@ static void sender_with_another_clock_is_timed_by_the_dates_of_both(void **state
     assert_int_equal(service->min_ns, DELAY);
 }
 
+/* What a sender claims may be anything; with UndefinedBehaviorSanitizer, a sum that overflows ends
+ * the test. */
+static void a_lag_beyond_all_times_is_counted(void **state)
+{
+    const struct hist *own = &figures.metrics[CLIENT_OWN];
+    struct push_message m = {.n_bytes = PUSH_MIN_BYTES, .clock_id = subscribe.clock_id};
+    uint8_t bytes[PUSH_MIN_BYTES];
+
+    (void)state;
+    for (m.sequence = 0; m.sequence < 2; m.sequence++) {
+        m.intended_ns = span.measure_ns;
+        m.sent_ns = m.intended_ns + INT64_MAX;
+        transport.arrived_ns = span.measure_ns;
+        push_encode(&m, subscribe.pattern, bytes);
+        client_subscribe_take(&subscribe, &conns[0], bytes, sizeof bytes, span.measure_ns + DELAY);
+    }
+    transport.arrived_ns = 0;
+    assert_int_equal(own->count, 1);
+}
+
 /* As NTP does soon after the start of a host. */
 static void a_clock_that_was_set_during_the_run_is_read_again(void **state)
 {
@@ -92,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(sender_with_another_clock_is_timed_by_the_dates_of_both,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lag_beyond_all_times_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(a_clock_that_was_set_during_the_run_is_read_again, setup,
                                         teardown),
     };
