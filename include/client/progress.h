@@ -22,6 +22,7 @@ struct progress {
     /* current values */
     uint64_t begin_ns; /* of the schedule; 0: still connecting */
     uint64_t end_ns;   /* of the load; UINT64_MAX: unknown */
+    uint64_t wait_ns;  /* until the start that was requested; 0: over, or not known yet */
     uint64_t now_ns, live;
     double n_due; /* queries due since begin_ns; 0: no rate is requested */
     /* Response times of the last complete second; borrowed, or NULL. */

@@ -54,13 +54,15 @@ static const char *rate_text(char text[UNITS_TEXT_BYTES], double rate)
 static void print_connecting(FILE *out, const struct progress *p, const struct tally *now)
 {
     const uint64_t connected = tally_get(&now->connections.connected);
-    char rate[UNITS_TEXT_BYTES];
+    char rate[UNITS_TEXT_BYTES], wait[UNITS_TEXT_BYTES];
 
     fprintf(out,
             "connecting %.1f s, %" PRIu64 " of %" PRIu64 " connected, %" PRIu64 " proven, %s/s",
             (double)(p->now_ns - p->start_ns) / 1e9, connected, p->n_requested,
             tally_get(&now->connections.proven),
             rate_text(rate, per_s(p, connected, p->previous_connected)));
+    if (p->wait_ns > 0)
+        fprintf(out, ", starts in %s", units_format_duration(wait, p->wait_ns));
 }
 
 static void print_network(FILE *out, const struct progress *p)

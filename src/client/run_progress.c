@@ -37,6 +37,14 @@ static void show_progress(struct client_run_state *r, const struct tally *now, b
     free(text);
 }
 
+/* Until the start that was requested; 0: none, or it is not known. */
+static uint64_t wait_ns(const struct client_start *start, uint64_t now_ns)
+{
+    const uint64_t epoch_ns = now_ns + clock_realtime_offset_ns();
+
+    return start->at_epoch_ns > epoch_ns ? start->at_epoch_ns - epoch_ns : 0;
+}
+
 void client_run_show_progress(struct client_run_state *r, bool in_place)
 {
     struct progress *p = &r->progress;
@@ -51,6 +59,7 @@ void client_run_show_progress(struct client_run_state *r, bool in_place)
     p->response = &r->intervals.recent;
     p->begin_ns = r->started ? r->begin_ns : 0;
     p->end_ns = client_run_end_of_load_ns(r);
+    p->wait_ns = wait_ns(&r->result->start, p->now_ns);
     p->search =
         r->settings->sweep != NULL ? client_sweep_describe(r->settings->sweep, search) : NULL;
     if (r->started && r->config->loop == CLIENT_LOOP_OPEN && p->now_ns >= p->begin_ns)

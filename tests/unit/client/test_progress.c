@@ -30,6 +30,17 @@ static void assert_line(struct progress *p, const struct tally *now, const char 
     free(text);
 }
 
+static void line_says_how_long_the_start_is_away(void **state)
+{
+    struct progress p = {
+        .n_requested = 1, .now_ns = 2000 * MS, .end_ns = UINT64_MAX, .wait_ns = 90000 * MS};
+    const struct tally t = {0};
+
+    (void)state;
+    assert_line(&p, &t,
+                "tcpclient: connecting 2.0 s, 0 of 1 connected, 0 proven, 0/s, starts in 90.0 s");
+}
+
 static void line_is_about_the_time_since_the_last(void **state)
 {
     struct progress p = {
@@ -245,6 +256,7 @@ static void line_in_place_is_cut_and_cleared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_says_how_long_the_start_is_away),
         cmocka_unit_test(line_is_about_the_time_since_the_last),
         cmocka_unit_test(line_at_the_start_of_the_schedule_has_no_rate),
         cmocka_unit_test(more_answers_than_queries_leave_none_in_flight),
