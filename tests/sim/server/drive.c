@@ -98,7 +98,7 @@ static void configure(struct run *r, const struct scenario *s)
 /* As tcpserver checks: no less than it needs itself. */
 static uint64_t fd_limit(const struct scenario *s)
 {
-    const uint64_t least = 12 + 4 * s->workers;
+    const uint64_t least = server_own_fds(s);
 
     return s->fd_limit > 0 && s->fd_limit < least ? least : s->fd_limit;
 }

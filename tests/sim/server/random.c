@@ -2,6 +2,7 @@
  * random: a random scenario for tcpserver. */
 #include "draw.h"
 #include "drive.h"
+#include "server_laws.h"
 
 static void draw_server(struct scenario *s, struct rng *r)
 {
@@ -18,7 +19,7 @@ static void draw_server(struct scenario *s, struct rng *r)
     draw_size(r, 4, &s->max_per_source, 1, 10);
     draw_size(r, 2, &s->backlog, 1, 100);
     s->own_tables = one_in(r, 3);
-    draw_between(r, 3, &s->fd_limit, 12 + 4 * s->workers, 12 + 4 * s->workers + s->connections);
+    draw_between(r, 3, &s->fd_limit, server_own_fds(s), server_own_fds(s) + s->connections);
     if (s->own_tables)
         draw_between(r, 2, &s->spare_workers, 1, 3);
     draw_size(r, 5, &s->closings, 1, 5);
