@@ -139,14 +139,11 @@ def test_interrupted_stall_leaves_nothing_behind():
                       start_new_session=True, stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
         wait_for(lambda: any(map(is_stopped, set(processes()) - before)), "a process to be stopped")
         os.killpg(stall.pid, number)
-        stall.wait()  # whatever it stopped has to go on now
-
-        def has_ended():
-            # once more: Python loses a KeyboardInterrupt in what modules do after a fork
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(stall.pid, number)
-            return set(processes()) <= before
-        wait_for(has_ended, lambda: f"the end of {set(processes()) - before}")
+        stall.wait()
+        check_equal([pid for pid in set(processes()) - before if is_stopped(pid)], [], "processes that are still stopped")
+        with contextlib.suppress(ProcessLookupError):  # Python loses a KeyboardInterrupt in what modules do after a fork
+            os.killpg(stall.pid, signal.SIGKILL)
+        wait_for(lambda: set(processes()) <= before, lambda: f"the end of {set(processes()) - before}")
 
 
 if __name__ == "__main__":
