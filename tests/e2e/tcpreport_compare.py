@@ -78,37 +78,6 @@ def synthetic_run(path, base, noise, of_night, effect):
     write_json(path, {**base, "latency_ns": latency})
 
 
-def first_alarm(base, seed, effect):
-    """Twenty nights of ten runs, the effect from the 15th on, each against the last 14 that passed;
-    the first that alarms, or None."""
-    noise, history = random.Random(seed), []
-    directory = temp_directory()
-    for night in range(1, 21):
-        of_night = noise.gauss(0, 0.005)
-        runs = [f"{directory}/{night}.{i}.json" for i in range(10)]
-        for path in runs:
-            synthetic_run(path, base, noise, of_night, effect if night >= 15 else 0)
-        if history:
-            before = [path for runs_before in history[-14:] for path in runs_before]
-            r = report("compare", *before, "--", *runs, code=None)
-            check(r.returncode in (0, 1), f"exit code {r.returncode}: {r.stderr}{r.stdout}")
-            if r.returncode == 1:
-                check("response p50" in r.stdout.splitlines()[0], r.stdout)
-                return night
-        history.append(runs)
-    return None
-
-
-@plain_build_only
-def test_five_percent_more_from_the_fifteenth_night_raises_an_alarm():
-    directory = temp_directory()
-    runs_of(directory, ["-r", 500, "-t", 1])
-    change(f"{directory}/0.json", **UNDISTURBED)
-    base = read_json(f"{directory}/0.json")
-    check_between(first_alarm(base, 1, 0.05), 15, 16, "the night of the alarm")
-    check_equal(first_alarm(base, 1, 0), None, "the control: twenty quiet nights")
-
-
 @covered_by_others
 def test_compare_leaves_out_percentiles_that_do_not_hold():
     directory, noise = temp_directory(), random.Random(1)
