@@ -26,6 +26,8 @@
 /* Rows that all workers together can be ahead of the writer: 64 MiB, about a second at 1 Mq/s. */
 enum { ALL_RINGS_ROWS = 1 << 21, FEWEST_RING_ROWS = 1 << 14 };
 
+enum { ROWS_OF_QUERY = 2 }; /* one when it is sent, one for its answer */
+
 static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
 {
     char error[CPULIST_ERROR_BYTES];
@@ -105,7 +107,8 @@ static uint64_t rows_bytes(uint32_t n_workers)
 static uint64_t touched_rows_bytes(const struct client_config *c, const struct client_opts *o)
 {
     const double peak_qps = schedule_peak_qps(&c->schedule);
-    const double n_rows = peak_qps * (double)schedule_duration_ns(&c->schedule) / 1e9;
+    const double n_rows = ROWS_OF_QUERY * peak_qps * (double)schedule_duration_ns(&c->schedule) /
+                          1e9 / (double)o->sample_one_in;
     const bool is_known = peak_qps > 0 && o->control == NULL && o->find == CLIENT_FIND_NONE;
     const uint64_t all_bytes = rows_bytes(c->n_workers);
 

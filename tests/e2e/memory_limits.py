@@ -155,7 +155,7 @@ def test_plan_counts_the_address_space_that_a_run_takes_and_no_more_than_a_third
 
 def test_plan_counts_the_rows_that_fill_the_rings():
     run = ["-c", "100", "--threads", "2", "--arrival", "constant"]
-    for load, n_bytes in ((["-r", "100", "-t", "10"], 1000 * 32), (["-r", "15000", "-t", "1h"], 64 * MIB),
+    for load, n_bytes in ((["-r", "100", "-t", "10"], 1000 * 64), (["-r", "15000", "-t", "1h"], 64 * MIB),
                           (["-i", "1s", "--loop", "closed", "-t", "1"], 64 * MIB)):
         without, counted = (plan(TCPCLIENT, *run, *load, *of_rows, "127.0.0.1")[1]["memory (bytes available)"]["needed"]
                             for of_rows in ((), ("--raw", "--output", "/dev/null")))
