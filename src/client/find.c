@@ -281,7 +281,8 @@ static void end_load(struct client_find *f, uint64_t now_ns)
         enter(f, DRAINING, now_ns);
 }
 
-/* Whether the server recovers is unknown if the last window is void. */
+/* Whether the server recovers is unknown if the last window is void, or if the time left was too
+ * short for a verdict. */
 static void judge_recovery(struct client_find *f, const struct client_find_trial *t,
                            uint64_t now_ns)
 {
@@ -291,7 +292,8 @@ static void judge_recovery(struct client_find *f, const struct client_find_trial
 
     if (holds)
         search_take_recovery(&f->search, passed_ns);
-    else if (is_last && !client_find_trial_is_void(f, t))
+    else if (is_last && f->order.duration_ns >= SEARCH_RECOVER_NS &&
+             !client_find_trial_is_void(f, t))
         search_take_recovery(&f->search, SEARCH_NEVER);
     if (holds || is_last) {
         enter(f, ENDING, now_ns);

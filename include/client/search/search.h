@@ -28,6 +28,10 @@
 #define SEARCH_OVERLOAD_PART 1.5
 #define SEARCH_RECOVER_PART  0.9
 
+/* A server that has not recovered after this time does not recover.  A search with less time left
+ * can only tell that one does. */
+#define SEARCH_RECOVER_NS 30000000000ull
+
 void search_init(struct search *s, const struct search_config *config);
 
 /* Returns the shortest time limit with which a search can begin, whatever config->time_ns is: it

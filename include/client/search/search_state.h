@@ -84,7 +84,7 @@ struct search {
     struct search_trial trials[SEARCH_MOST_TRIALS];
     bool confirmed, recovery_known;
     bool is_cut;          /* out of time before the bounds were close enough or had all votes */
-    uint64_t recovery_ns; /* if known; SEARCH_NEVER: longer than the time given */
+    uint64_t recovery_ns; /* if known; SEARCH_NEVER: more than SEARCH_RECOVER_NS */
 };
 
 #endif

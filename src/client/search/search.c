@@ -17,8 +17,7 @@
 enum { CONFIRMATIONS_OF_BOUNDS = 2 };
 
 #define MOST_OVERLOAD_NS (5 * UNITS_NS_PER_S)
-#define LEAST_RECOVER_NS UNITS_NS_PER_S /* less time gives no answer */
-#define MOST_RECOVER_NS  (30 * UNITS_NS_PER_S)
+#define LEAST_RECOVER_NS UNITS_NS_PER_S /* in less time no server can show that it recovers */
 
 /* --- the next load of a round; 0: the round is over --- */
 
@@ -146,7 +145,7 @@ static bool next_recovery(struct search *s, uint64_t elapsed_ns, struct search_o
     search_bounds(s, &lower, &upper);
     if (has_overloaded(s) && left_ns >= LEAST_RECOVER_NS)
         return give(s, SEARCH_RECOVER, search_load_round(&s->config, lower * SEARCH_RECOVER_PART),
-                    left_ns < MOST_RECOVER_NS ? left_ns : MOST_RECOVER_NS, order);
+                    left_ns < SEARCH_RECOVER_NS ? left_ns : SEARCH_RECOVER_NS, order);
     if (s->config.tries_recovery && upper > 0 && s->order.step == SEARCH_CONFIRM &&
         s->n + 1 < SEARCH_MOST_TRIALS && has_time(s, elapsed_ns, 2 * over_ns))
         return give(s, SEARCH_OVERLOAD, search_load_round(&s->config, lower * SEARCH_OVERLOAD_PART),

@@ -27,21 +27,22 @@ static void add(enum search_step step, double load, enum trial_class class)
         .order = {step, load, 2 * S}, .judgment = {.class = class}, .measured_ns = 2 * S};
 }
 
-/* A search whose overload is over, and its time, too; the load goes on. */
-static void overload(uint64_t begin_ns)
+/* A search whose overload is over, and, unless it has time_ns > 11 s, its time, too; the load goes
+ * on. */
+static void overload(struct client_workers *w, uint64_t begin_ns, uint64_t time_ns)
 {
     const struct search_config search = {
-        .min = 1, .max = 100, .width = 0.02, .time_ns = 10 * S, .tries_recovery = true};
+        .min = 1, .max = 100, .width = 0.02, .time_ns = time_ns, .tries_recovery = true};
     uint64_t at_ns;
 
     config.timeout_ns = 60 * S;
     schedule_constant(&config.schedule, PACER_NEVER, 0);
-    client_steer_init(&steer, &config, &no_workers);
+    client_steer_init(&steer, &config, w);
     client_steer_begin(&steer, begin_ns, PACER_NEVER);
     f = (struct client_find){.settings = &settings,
                              .config = &config,
                              .steer = &steer,
-                             .workers = &no_workers,
+                             .workers = w,
                              .intervals = &intervals};
     settings.what = CLIENT_FIND_RATE;
     search_init(&f.search, &search);
@@ -66,7 +67,7 @@ static void an_overload_without_a_recovery_is_ended_and_drained(void **state)
     uint64_t now_ns = begin_ns + 11 * S;
 
     (void)state;
-    overload(begin_ns);
+    overload(&no_workers, begin_ns, 10 * S);
     assert_true(client_find_look(&f, now_ns)); /* no trial is left */
     assert_int_equal(f.search.status, SEARCH_FOUND);
     assert_true(client_find_look(&f, now_ns)); /* ends the load */
@@ -77,21 +78,33 @@ static void an_overload_without_a_recovery_is_ended_and_drained(void **state)
     assert_false(f.search.recovery_known);
 }
 
-/* Goes on after the overload until the search is over.  No query is due any more. */
-static void recover(uint64_t begin_ns, uint64_t now_ns)
+/* Queries become due, and none is answered. */
+static void leave_unanswered(struct client_workers *w)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        tally_add(&w->all[i].figures.tally.queries[TALLY_MEASURED].scheduled, 10);
+        client_figures_hand_over(&w->all[i].figures);
+    }
+}
+
+/* Goes on after the overload, with left_ns, until the search is over. */
+static void recover(struct client_workers *w, uint64_t left_ns)
 {
     static struct hist totals[CLIENT_N_QUERY_METRICS];
     static struct batch_means batches[CLIENT_N_QUERY_METRICS];
+    const uint64_t begin_ns = clock_now_ns();
+    uint64_t now_ns = begin_ns + 60 * S;
     int n_looks = 0;
 
-    overload(begin_ns);
-    assert_int_equal(
-        client_intervals_init(&intervals, &no_workers, NULL, totals, batches, begin_ns), 0);
+    overload(w, begin_ns, 60 * S + left_ns);
+    assert_int_equal(client_intervals_init(&intervals, w, NULL, totals, batches, begin_ns), 0);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         assert_int_equal(hist_init(&f.recorded[m]), 0);
-    for (; n_looks < 100 && client_find_look(&f, now_ns); n_looks++)
+    for (; n_looks < 2000 && client_find_look(&f, now_ns); n_looks++) {
+        leave_unanswered(w);
         now_ns += S / 10;
-    assert_true(n_looks < 100);
+    }
+    assert_true(n_looks < 2000);
     assert_int_equal(f.order.step, SEARCH_RECOVER);
     assert_int_equal(f.search.status, SEARCH_FOUND);
     client_find_free(&f);
@@ -102,22 +115,36 @@ static void recover(uint64_t begin_ns, uint64_t now_ns)
 
 static void a_recovery_whose_last_window_is_void_is_unknown(void **state)
 {
-    const uint64_t begin_ns = clock_now_ns();
-
     (void)state;
-    recover(begin_ns, begin_ns + 8 * S);
+    recover(&no_workers, 30 * S);
     assert_false(f.search.recovery_known);
 }
 
 /* 3.5 s are left, so two windows of 1 s follow the first. */
 static void no_window_of_a_recovery_exceeds_the_time_left(void **state)
 {
-    const uint64_t begin_ns = clock_now_ns();
-
     (void)state;
-    recover(begin_ns, begin_ns + 13 * S / 2);
+    recover(&no_workers, 7 * S / 2);
     assert_int_equal(f.order.duration_ns, 7 * S / 2);
     assert_int_equal(f.measure_ns - f.trial_ns, 2 * S);
+}
+
+/* With less time left, the server may still recover. */
+static void a_server_does_not_recover_if_it_has_not_after_30_s(void **state)
+{
+    static const struct {
+        uint64_t left_ns;
+        bool is_known;
+    } cases[] = {{29 * S, false}, {30 * S, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(start_workers(), 0);
+        recover(&workers, cases[i].left_ns);
+        assert_int_equal(f.search.recovery_known, cases[i].is_known);
+        assert_int_equal(f.search.recovery_ns, cases[i].is_known ? SEARCH_NEVER : 0);
+        stop_workers();
+    }
 }
 
 /* A search over 6 connections, which has the given number before its first trial. */
@@ -292,6 +319,7 @@ int main(void)
         cmocka_unit_test(an_overload_without_a_recovery_is_ended_and_drained),
         cmocka_unit_test(a_recovery_whose_last_window_is_void_is_unknown),
         cmocka_unit_test(no_window_of_a_recovery_exceeds_the_time_left),
+        cmocka_unit_test(a_server_does_not_recover_if_it_has_not_after_30_s),
         cmocka_unit_test(connections_of_which_some_are_always_missing_are_given_up),
         cmocka_unit_test(connections_that_come_back_are_awaited),
         cmocka_unit_test(a_search_ends_once_no_connection_of_any_comes_back),
