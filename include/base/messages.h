@@ -11,21 +11,21 @@
 #include <stddef.h>
 
 /* How long a message waits for a reader. */
-enum messages_patience {
-    MESSAGES_BRIEFLY, /* all messages together MESSAGES_PATIENCE_NS without progress; the default */
+enum messages_wait {
+    MESSAGES_BRIEFLY, /* all messages together MESSAGES_TIMEOUT_NS without progress; the default */
     MESSAGES_NEVER,   /* for a run: all threads write messages */
     MESSAGES_UNTIL_SHUTDOWN /* writing_until_shutdown() */
 };
 
-#define MESSAGES_PATIENCE_NS UNITS_NS_PER_S
+#define MESSAGES_TIMEOUT_NS UNITS_NS_PER_S
 
 /* Makes log_stream() such a stream.  Call it before other threads exist. */
 void messages_take_stderr(void);
 
 /* Any thread. */
-void messages_set_patience(enum messages_patience patience);
+void messages_set_wait(enum messages_wait wait);
 
-/* Writes what the reader takes within the current patience.  Returns the number of bytes; the
+/* Writes what the reader takes in time (messages_set_wait()).  Returns the number of bytes; the
  * others do not count as lost.  Any thread. */
 size_t messages_offer(const char *text, size_t n_bytes);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WRITING_PATIENCE_NS 300000000ull
+#define WRITING_TIMEOUT_NS 300000000ull
 
 /* Opens the file of a pipe or terminal again, so that O_NONBLOCK does not affect others who share
  * the open file description; if that fails, or for another file, duplicates the descriptor.
@@ -18,7 +18,7 @@ int writing_open_again(int fd);
 typedef bool writing_may_wait(uint64_t waited_ns);
 
 /* Until shutdown is requested (base/shutdown.h).  From then on, all writers together wait
- * WRITING_PATIENCE_NS without progress. */
+ * WRITING_TIMEOUT_NS without progress. */
 bool writing_until_shutdown(uint64_t waited_ns);
 
 bool writing_never(uint64_t waited_ns);

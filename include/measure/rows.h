@@ -6,7 +6,7 @@
  * system call).  One writer thread takes records from all rings in turn, formats them as CSV and
  * writes them to a descriptor that it does not own.  If a ring is full, the row is dropped and
  * counted, or (ROWS_BLOCK) the worker waits.  A reader that goes away (EPIPE), a full disk, or a
- * reader that reads nothing for ROWS_PATIENCE_NS after the run stops the output, not the run: rows
+ * reader that reads nothing for ROWS_TIMEOUT_NS after the run stops the output, not the run: rows
  * not written count as dropped.  After a failure, rows_resume() starts it again. */
 #ifndef TCPSCALER_MEASURE_ROWS_H
 #define TCPSCALER_MEASURE_ROWS_H
@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ROWS_PATIENCE_NS 10000000000ull
-#define ROWS_HURRY_NS    200000000ull
+#define ROWS_TIMEOUT_NS       10000000000ull
+#define ROWS_HURRY_TIMEOUT_NS 200000000ull
 
 struct rows;
 
@@ -35,7 +35,7 @@ struct rows_options {
     /* One query in this many has rows, >= 1.  It has both rows or none, and the same queries are
      * selected in every run of an open loop, by a hash of connection, id and time due. */
     uint64_t one_in;
-    const atomic_bool *hurry; /* NULL, or a flag that shortens the patience to ROWS_HURRY_NS */
+    const atomic_bool *hurry; /* NULL, or a flag: while it is set, ROWS_HURRY_TIMEOUT_NS applies */
 };
 
 /* Starts the writer thread.  Returns NULL with errno on failure. */
@@ -67,7 +67,7 @@ struct rows_result {
     uint64_t dropped[2];
     uint64_t left_out[2]; /* excluded by one_in */
     int error;            /* errno that last stopped the output, 0: none */
-    bool out_of_patience; /* stopped because the reader took nothing */
+    bool timed_out;       /* stopped because the reader took nothing */
 };
 
 /* Why rows are missing; NULL: none is. */

@@ -15,7 +15,7 @@
 
 enum { STREAM_BYTES = 1 << 16, LINE_BYTES = 128 };
 
-static atomic_int patience;          /* enum messages_patience */
+static atomic_int current_wait;      /* enum messages_wait */
 static _Atomic uint64_t waited_long; /* ns without progress while waiting briefly */
 
 /* Protected by the lock of the stream; atomic, since ThreadSanitizer does not see that lock. */
@@ -24,9 +24,9 @@ static atomic_bool is_cut;      /* the last line on stderr is incomplete */
 
 static bool may_wait(uint64_t waited_ns)
 {
-    switch ((enum messages_patience)atomic_load(&patience)) {
+    switch ((enum messages_wait)atomic_load(&current_wait)) {
     case MESSAGES_BRIEFLY:
-        return atomic_fetch_add(&waited_long, waited_ns) + waited_ns < MESSAGES_PATIENCE_NS &&
+        return atomic_fetch_add(&waited_long, waited_ns) + waited_ns < MESSAGES_TIMEOUT_NS &&
                writing_until_shutdown(waited_ns);
     case MESSAGES_NEVER:
         return false;
@@ -107,9 +107,9 @@ void messages_take_stderr(void)
     log_set_stream(stream);
 }
 
-void messages_set_patience(enum messages_patience p)
+void messages_set_wait(enum messages_wait wait)
 {
-    atomic_store(&patience, (int)p);
+    atomic_store(&current_wait, (int)wait);
 }
 
 size_t messages_offer(const char *text, size_t n_bytes)

@@ -53,7 +53,7 @@ static ssize_t write_some(int fd, const char *text, size_t n_bytes)
 bool writing_until_shutdown(uint64_t waited_ns)
 {
     return !shutdown_was_requested() ||
-           atomic_fetch_add(&stalled_ns, waited_ns) + waited_ns < WRITING_PATIENCE_NS;
+           atomic_fetch_add(&stalled_ns, waited_ns) + waited_ns < WRITING_TIMEOUT_NS;
 }
 
 bool writing_never(uint64_t waited_ns)

@@ -21,7 +21,7 @@
 
 /* Missing connections are given up if their number has not fallen for the connect timeout plus
  * this. */
-#define PATIENCE_NS UNITS_NS_PER_S
+#define OPENING_EXTRA_NS UNITS_NS_PER_S
 
 /* A trial that can no longer be good runs to its end if less than this is left. */
 #define WORTH_ENDING_NS UNITS_NS_PER_S
@@ -85,9 +85,9 @@ static void over(struct client_find *f)
 }
 
 /* How long connections may be missing. */
-static uint64_t patience_ns(const struct client_find *f)
+static uint64_t opening_timeout_ns(const struct client_find *f)
 {
-    return f->config->connect_timeout_ns + PATIENCE_NS;
+    return f->config->connect_timeout_ns + OPENING_EXTRA_NS;
 }
 
 static void end_without_server(struct client_find *f)
@@ -105,8 +105,8 @@ static void take(struct client_find *f, struct trial_judgment judgment, uint64_t
     if (f->search.n == 1 && CLIENT_WORKERS_GAUGE(f->workers, n_ever_usable) == 0) {
         search_stop(&f->search, SEARCH_UNCONNECTED);
         over(f);
-    } else if (f->elapsed_ns > patience_ns(f) &&
-               client_find_server_is_gone(f, f->elapsed_ns - patience_ns(f))) {
+    } else if (f->elapsed_ns > opening_timeout_ns(f) &&
+               client_find_server_is_gone(f, f->elapsed_ns - opening_timeout_ns(f))) {
         end_without_server(f);
     }
 }
@@ -193,7 +193,7 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
             client_find_server_end(f);
         search_stop(&f->search, SEARCH_TIME);
         over(f);
-    } else if (now_ns - f->quiet_since_ns > patience_ns(f)) {
+    } else if (now_ns - f->quiet_since_ns > opening_timeout_ns(f)) {
         client_find_trial_fill_connecting(f, &f->trials[f->search.n]);
         if (counts)
             search_held(&f->search, (double)n_live);

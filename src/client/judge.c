@@ -94,7 +94,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .in_flight_early = r->in_flight_early,
         .in_flight_late = r->in_flight_late,
         .rows_dropped = r->rows.dropped[0] + r->rows.dropped[1],
-        .output_failed = r->rows.error != 0 || r->rows.out_of_patience,
+        .output_failed = r->rows.error != 0 || r->rows.timed_out,
         .has_steal = r->loaded && steal >= 0,
         .steal_percent = steal,
         .required = required,

@@ -265,7 +265,7 @@ static int run(struct client_session *s, struct client_sweep *sweep, struct clie
         return -1;
     failed = run_stamped(s, &settings, result);
     error = errno;
-    messages_set_patience(MESSAGES_BRIEFLY);
+    messages_set_wait(MESSAGES_BRIEFLY);
     if (failed && !s->was_refused)
         log_error("cannot start: %s%s", strerror(error), thread_start_hint(error));
     if (s->plan.config.rows != NULL) {
@@ -348,7 +348,7 @@ static int open_all(struct client_session *s)
         return log_error("cannot handle signals: %s", strerror(errno));
     if (read_token(s) != 0 || open_page(s) != 0 || client_outputs_open(&s->outputs, &s->opts) != 0)
         return -1;
-    messages_set_patience(MESSAGES_NEVER); /* until the run is over */
+    messages_set_wait(MESSAGES_NEVER); /* until the run is over */
     return open_control(s);
 }
 

@@ -24,7 +24,7 @@ void client_summary_begin(struct client_summary *s, const struct report_about *a
 
 void client_summary_end(struct client_summary *s)
 {
-    messages_set_patience(MESSAGES_UNTIL_SHUTDOWN);
+    messages_set_wait(MESSAGES_UNTIL_SHUTDOWN);
     if (s->n_shown < s->n_bytes)
         fwrite(s->text + s->n_shown, 1, s->n_bytes - s->n_shown, log_stream());
     free(s->text);

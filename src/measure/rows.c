@@ -68,12 +68,12 @@ static bool has_failed(const struct rows *s)
 
 static bool has_stopped(const struct rows *s)
 {
-    return has_failed(s) || s->result.out_of_patience;
+    return has_failed(s) || s->result.timed_out;
 }
 
-static uint64_t patience_ns(const struct rows *s)
+static uint64_t timeout_ns(const struct rows *s)
 {
-    return s->o.hurry != NULL && atomic_load(s->o.hurry) ? ROWS_HURRY_NS : ROWS_PATIENCE_NS;
+    return s->o.hurry != NULL && atomic_load(s->o.hurry) ? ROWS_HURRY_TIMEOUT_NS : ROWS_TIMEOUT_NS;
 }
 
 /* A reader that does not read must not block the writer forever once the run is over. */
@@ -90,7 +90,7 @@ static bool wait_until_writable(struct rows *s)
         now_ns = clock_now_ns();
         if (s->waiting_since_ns == 0)
             s->waiting_since_ns = now_ns;
-        s->result.out_of_patience = now_ns - s->waiting_since_ns > patience_ns(s);
+        s->result.timed_out = now_ns - s->waiting_since_ns > timeout_ns(s);
     }
     return false;
 }
@@ -341,7 +341,7 @@ const char *rows_failure(const struct rows_result *result)
 {
     if (result->error != 0)
         return strerror(result->error);
-    if (result->out_of_patience)
+    if (result->timed_out)
         return "the reader has stalled";
     return result->dropped[0] + result->dropped[1] > 0 ? "the disk or the reader is too slow"
                                                        : NULL;

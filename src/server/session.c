@@ -277,7 +277,7 @@ static int serve(struct server *s)
     s->result.address = s->address_text;
     s->result.options = server_opts_table();
     s->result.settings = &s->opts;
-    messages_set_patience(MESSAGES_NEVER); /* until the workers have ended */
+    messages_set_wait(MESSAGES_NEVER); /* until the workers have ended */
     host_counters_read(&s->result.before);
     s->begin_ns = s->previous_ns = clock_now_ns();
     s->result.started_epoch_ns = s->begin_ns + clock_realtime_offset_ns();
@@ -297,7 +297,7 @@ static int serve(struct server *s)
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);
     server_workers_stop(&s->workers);
-    messages_set_patience(MESSAGES_UNTIL_SHUTDOWN);
+    messages_set_wait(MESSAGES_UNTIL_SHUTDOWN);
     server_supervise_collect(s);
     s->result.state = SERVER_ENDED;
     return report(s);

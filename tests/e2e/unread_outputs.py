@@ -36,7 +36,7 @@ def full_fifo():
 
 # --- SIGINT: outputs that are not read ---
 
-# Rows are the last: after a run they wait for their reader for 10 s only (ROWS_PATIENCE_NS), then the program ends.
+# Rows are the last: after a run they wait for their reader for 10 s only (ROWS_TIMEOUT_NS), then the program ends.
 ROWS = ("-R", "-o")
 BLOCKED = ("--json -", "stderr", "--hlog", "--connections-out", "--hgrm", "--json", "all", *ROWS)
 

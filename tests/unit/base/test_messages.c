@@ -52,7 +52,7 @@ static int tear_down(void **state)
     (void)dup2(kept, STDERR_FILENO);
     close(kept);
     close(reading);
-    messages_set_patience(MESSAGES_BRIEFLY);
+    messages_set_wait(MESSAGES_BRIEFLY);
     return 0;
 }
 
@@ -83,7 +83,7 @@ static void assert_text(const char *expected)
 static void lost_lines_are_counted_and_said(void **state)
 {
     (void)state;
-    messages_set_patience(MESSAGES_NEVER);
+    messages_set_wait(MESSAGES_NEVER);
     fputs("one\ntwo\n", log_stream());
     fputs("three\n", log_stream());
     make_room();
@@ -111,9 +111,9 @@ static void lost_lines_are_said_behind_a_message_that_had_to_wait(void **state)
     pid_t reader;
 
     (void)state;
-    messages_set_patience(MESSAGES_NEVER);
+    messages_set_wait(MESSAGES_NEVER);
     fputs("one\n", log_stream());
-    messages_set_patience(MESSAGES_UNTIL_SHUTDOWN);
+    messages_set_wait(MESSAGES_UNTIL_SHUTDOWN);
     reader = fork(); /* makes room while this process waits */
     if (reader == 0) {
         make_room();
@@ -145,7 +145,7 @@ static void a_text_is_taken_whole_or_in_part(void **state)
     (void)state;
     memset(text, 'x', sizeof text);
     make_room();
-    messages_set_patience(MESSAGES_NEVER);
+    messages_set_wait(MESSAGES_NEVER);
     n = messages_offer(text, sizeof text);
     assert_in_range(n, PIPE_BUF, sizeof text - 1);
     fputs("lost\n", log_stream());

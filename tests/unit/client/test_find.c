@@ -223,7 +223,7 @@ static void look_until(uint64_t from_ns, uint64_t to_ns)
         now_ns += S / 10;
 }
 
-/* Half a second after the first of two trials began; patience ends in the second one. */
+/* Half a second after the first of two trials began; time is up in the second one. */
 static void a_search_ends_once_no_connection_of_any_comes_back(void **state)
 {
     const uint64_t begin_ns = clock_now_ns();

@@ -83,7 +83,7 @@ static void each_count_of_what_went_wrong_is_a_doubt(void **state)
     r->rows.error = EPIPE;
     assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
     r->rows.error = 0;
-    r->rows.out_of_patience = true;
+    r->rows.timed_out = true;
     assert_doubts(m, 1u << VERDICT_OUTPUT_LOST);
 }
 

@@ -39,7 +39,7 @@ static void a_file_gets_the_header_and_all_rows(void **state)
             push_rows(s, ring, 0, n_pushed[i][ring]);
         rows_close(s, &result);
         assert_int_equal(result.error, 0);
-        assert_false(result.out_of_patience);
+        assert_false(result.timed_out);
         assert_int_equal(result.dropped[0] + result.dropped[1], 0);
         assert_int_equal(result.written[0], (n_pushed[i][0] + 1) / 2 + (n_pushed[i][1] + 1) / 2);
         assert_int_equal(result.written[1], n_pushed[i][0] / 2 + n_pushed[i][1] / 2);

@@ -38,7 +38,7 @@ static void a_reader_that_goes_away_stops_the_output_only(void **state)
         push_rows(s, 0, n_read, n_pushed);
         rows_close(s, &result);
         assert_int_equal(result.error, n_pushed > n_read ? EPIPE : 0);
-        assert_false(result.out_of_patience);
+        assert_false(result.timed_out);
         assert_sums(&result, (n_pushed + 1) / 2, n_pushed / 2);
         assert_int_equal(result.written[0], (n_read + 1) / 2);
         assert_int_equal(result.written[1], n_read / 2);

@@ -32,7 +32,7 @@ static void a_full_ring_drops_rows_and_counts_them(void **state)
         assert_int_equal(close(ends[1]), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_int_equal(result.error, 0);
-        assert_false(result.out_of_patience);
+        assert_false(result.timed_out);
         assert_sums(&result, 50000, 50000);
         assert_true(result.written[0] + result.written[1] >= 64);
         assert_true(result.dropped[0] + result.dropped[1] > 50000);
@@ -148,8 +148,8 @@ static void waiting_ends_when_it_is_told_to(void **state)
     assert_int_equal(close(ends[1]), 0);
 }
 
-/* Without the flag, closing would take ROWS_PATIENCE_NS. */
-static void a_hurry_ends_the_patience_with_a_reader(void **state)
+/* Without the flag, closing would take ROWS_TIMEOUT_NS. */
+static void a_hurry_shortens_the_timeout_of_a_reader(void **state)
 {
     atomic_bool hurry;
     struct rows_options options = {.n_rings = 1, .ring_rows = 1024, .one_in = 1, .hurry = &hurry};
@@ -167,7 +167,7 @@ static void a_hurry_ends_the_patience_with_a_reader(void **state)
     rows_start(s);
     push_rows(s, 0, 0, 1000);
     rows_close(s, &result);
-    assert_true(result.out_of_patience);
+    assert_true(result.timed_out);
     assert_int_equal(result.error, 0);
     assert_sums(&result, 500, 500);
     assert_int_equal(close(ends[0]), 0);
@@ -181,7 +181,7 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_a_reader_unless_asked_to),
         cmocka_unit_test(a_full_ring_can_wait_for_the_reader),
         cmocka_unit_test(waiting_ends_when_it_is_told_to),
-        cmocka_unit_test(a_hurry_ends_the_patience_with_a_reader),
+        cmocka_unit_test(a_hurry_shortens_the_timeout_of_a_reader),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
