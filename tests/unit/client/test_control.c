@@ -12,6 +12,7 @@
 
 #include "client/metrics.h"
 #include "client/report.h"
+#include "control_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +26,12 @@
 
 #define S 1000000000ull
 
-static control_http_handler *handler;
-static int http, changed; /* changed: what the steer returns */
+static int changed; /* what the steer returns */
 static struct client_config config;
 static struct client_steer steer;
 static struct report_about about;
 static struct client_control control;
+static char port;
 
 /* What a snapshot shows. */
 static enum client_state run_state;
@@ -40,14 +41,8 @@ static double requested_qps;
 static double qps;
 static int paused, n_stops;
 static uint32_t n_connections;
-static char *text;
-static struct control_reply reply;
 
 /* Called by client/control. */
-struct control_http *__wrap_control_http_start(struct event_base *base,
-                                               struct control_socket *socket,
-                                               const struct control_token *token, unsigned known,
-                                               control_http_handler *handle, void *context);
 int __wrap_client_steer_rate(struct client_steer *s, double to_qps, uint64_t *at_ns);
 int __wrap_client_steer_pause(struct client_steer *s, bool pauses, uint64_t *at_ns);
 int __wrap_client_steer_connections(struct client_steer *s, uint32_t n);
@@ -55,18 +50,6 @@ uint64_t __wrap_client_steer_paused_ns(const struct client_steer *s, uint64_t no
 void __wrap_client_metrics(struct openmetrics *m, const struct client_config *of,
                            const struct client_result *r);
 void __wrap_report_json(FILE *out, const struct report_about *a, const struct client_result *r);
-
-struct control_http *__wrap_control_http_start(struct event_base *base,
-                                               struct control_socket *socket,
-                                               const struct control_token *token, unsigned known,
-                                               control_http_handler *handle, void *context)
-{
-    (void)base, (void)socket, (void)token;
-    assert_ptr_equal(context, &control);
-    assert_int_equal(known, ~0u);
-    handler = handle;
-    return (struct control_http *)&http;
-}
 
 int __wrap_client_steer_rate(struct client_steer *s, double to_qps, uint64_t *at_ns)
 {
@@ -144,28 +127,8 @@ static int setup(void **state)
     n_connections = 0;
     paused = -1;
     qps = -1;
+    started = (struct control_http *)&port;
     return client_control_start(&control, NULL, NULL, NULL);
-}
-
-/* Leaves the response in `text`, to be freed. */
-static enum control_status ask(enum control_command command, uint64_t n)
-{
-    const struct control_request q = {.command = command, .n = n, .qps = (double)n};
-    enum control_status status;
-    size_t n_bytes;
-
-    memset(&reply, 0, sizeof reply);
-    reply.out = open_memstream(&text, &n_bytes);
-    status = handler(&control, &q, &reply);
-    fclose(reply.out);
-    return status;
-}
-
-static void assert_answer(enum control_command command, uint64_t n, const char *answer)
-{
-    assert_int_equal(ask(command, n), CONTROL_OK);
-    assert_string_equal(text, answer);
-    free(text);
 }
 
 /* Nothing is changed. */
@@ -175,6 +138,12 @@ static void assert_refused(enum control_command command, uint64_t n, enum contro
     assert_int_equal(ask(command, n), status);
     assert_string_equal(reply.error, why);
     free(text);
+}
+
+static void all_commands_are_known(void **state)
+{
+    (void)state;
+    assert_int_equal(known_commands, ~0u);
 }
 
 static void changes_say_from_when_on(void **state)
@@ -280,6 +249,7 @@ static void figures_have_the_rate_requested_now(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(all_commands_are_known, setup),
         cmocka_unit_test_setup(changes_say_from_when_on, setup),
         cmocka_unit_test_setup(connections_are_started_and_stopped, setup),
         cmocka_unit_test_setup(changes_that_come_too_often_are_refused, setup),

@@ -7,6 +7,7 @@
  * --wrap=shutdown_request. */
 #include "server/control.h"
 
+#include "control_steps.h"
 #include "server/opts.h"
 
 #include <setjmp.h>
@@ -21,10 +22,6 @@
 
 enum { N_WORKERS = 3 };
 
-static control_http_handler *handler;
-static void *handler_context;
-static unsigned known_commands;
-
 static struct server_worker running[N_WORKERS];
 static struct server_worker *list[] = {&running[0], &running[1], &running[2]};
 static struct server_tally tallies[N_WORKERS];
@@ -34,35 +31,17 @@ static struct server_result result;
 static struct server_opts opts;
 
 static struct server_control control;
-static char http, *started; /* NULL: it cannot be started */
+static char port;
 static uint64_t parts[N_WORKERS], n_late;
 static int n_collected, n_posted, posted_kind, n_shutdowns, n_ended;
 static uint64_t posted_value;
-static char *text;
-static struct control_reply reply;
 
 /* Called by server/control. */
-struct control_http *__wrap_control_http_start(struct event_base *base,
-                                               struct control_socket *socket,
-                                               const struct control_token *token, unsigned known,
-                                               control_http_handler *handle, void *context);
 void __wrap_control_http_end(struct control_http *h);
 void __wrap_worker_post_more(struct worker *w, int kind, uint64_t value);
 void __wrap_server_workers_post(const struct server_workers *w, enum server_message kind,
                                 uint64_t value);
 void __wrap_shutdown_request(int number);
-
-struct control_http *__wrap_control_http_start(struct event_base *base,
-                                               struct control_socket *socket,
-                                               const struct control_token *token, unsigned known,
-                                               control_http_handler *handle, void *context)
-{
-    (void)base, (void)socket, (void)token;
-    handler = handle;
-    handler_context = context;
-    known_commands = known;
-    return (struct control_http *)started;
-}
 
 void __wrap_control_http_end(struct control_http *h)
 {
@@ -123,29 +102,8 @@ static int setup(void **state)
                                     .settings = &opts};
     control = (struct server_control){
         .workers = &workers, .result = &result, .collect = collect, .context = &n_collected};
-    started = &http;
+    started = (struct control_http *)&port;
     return server_control_start(&control, NULL, NULL);
-}
-
-/* Leaves the response in `text`, to be freed. */
-static enum control_status ask(enum control_command command, uint64_t n)
-{
-    const struct control_request q = {.command = command, .n = n};
-    enum control_status status;
-    size_t n_bytes;
-
-    memset(&reply, 0, sizeof reply);
-    reply.out = open_memstream(&text, &n_bytes);
-    status = handler(handler_context, &q, &reply);
-    fclose(reply.out);
-    return status;
-}
-
-static void assert_answer(enum control_command command, uint64_t n, const char *answer)
-{
-    assert_int_equal(ask(command, n), CONTROL_OK);
-    assert_string_equal(text, answer);
-    free(text);
 }
 
 static void the_commands_of_a_server_are_known(void **state)
@@ -212,7 +170,7 @@ static void stop_ends_the_program(void **state)
 static void a_port_is_started_and_ended(void **state)
 {
     (void)state;
-    assert_ptr_equal(control.http, &http);
+    assert_ptr_equal(control.http, started);
     server_control_end(&control);
     assert_int_equal(n_ended, 1);
     assert_null(control.http);
