@@ -85,7 +85,7 @@ struct client_result {
     uint64_t connections_half_open;   /* at that time */
     /* At that time: at least their last 3 queries timed out, and nothing arrived since they were
      * sent. */
-    uint64_t connections_deaf;
+    uint64_t connections_unresponsive;
     uint64_t connect_elapsed_ns; /* first connect started to last connection established */
     bool loaded;                 /* the load began, perhaps with a warm-up */
     uint64_t syn_retransmits_loaded, replaced_loaded; /* at the start of the schedule */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * diagnosis: if fewer connections live than were requested, some that live have gone deaf, or none
- * was ever answered, finds the limiting factors from the outcomes and the kernel's counters.  Pure.
+ * diagnosis: if fewer connections live than were requested, some that live have become
+ * unresponsive, or none was ever answered, finds the limiting factors from the outcomes and the
+ * kernel's counters.  Pure.
  */
 #ifndef TCPSCALER_HOST_DIAGNOSIS_H
 #define TCPSCALER_HOST_DIAGNOSIS_H

@@ -17,7 +17,7 @@ struct diagnosis_input {
     const struct tally *tally;
     const char *target; /* the server's address and port, with classes the one that refused
                          * connections; as printed */
-    bool target_serves; /* connections to it live that have not gone deaf */
+    bool target_serves; /* connections to it live that have not become unresponsive */
     bool has_classes;   /* some may have ports of their own */
     const char *silent; /* ports whose connections were never answered, while all other connections
                            were; NULL: none */
@@ -31,7 +31,7 @@ struct diagnosis_input {
     const struct losses *losses;
     bool none_is_left;                     /* no connection is left */
     bool server_was_tried, server_accepts; /* afterwards; those without connections */
-    uint64_t deaf, live;                   /* at the end */
+    uint64_t unresponsive, live;           /* at the end */
     uint64_t answering; /* of those that live: answered, without a timeout since */
     uint64_t half_open;
     const char *shortage; /* why memory was short, if it stopped opening; NULL: it was not */

@@ -20,7 +20,7 @@ uint64_t diagnosis_silence_closed(const struct diagnosis_input *in);
 void diagnosis_silence_unanswered(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_handshakes(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in);
-void diagnosis_silence_deaf(struct diagnosis *d, const struct diagnosis_input *in);
+void diagnosis_silence_unresponsive(struct diagnosis *d, const struct diagnosis_input *in);
 void diagnosis_silence_given_up(struct diagnosis *d, const struct diagnosis_input *in);
 
 #endif

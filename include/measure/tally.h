@@ -68,24 +68,26 @@ struct tally_push {
 
 struct tally {
     struct {
-        tally_count attempted;           /* attempted, including replacements */
-        tally_count reopened;            /* attempted to replace a connection that ended */
-        tally_count held;                /* due on schedule, and held back by the connect window */
-        tally_count connected;           /* established here */
-        tally_count replaced;            /* of these, replacements */
-        tally_count secured;             /* TLS handshake completed */
-        tally_count resumed;             /* of these, with an abbreviated handshake */
-        tally_count proven;              /* answered at least once */
-        tally_count syn_retransmits;     /* SYN retransmits: the first SYN found a full queue or was
-                                          * lost */
-        tally_count retransmits;         /* retransmits of established connections, SYNs included */
-        tally_count with_retransmits;    /* connections with retransmits */
-        tally_count with_timeouts;       /* connections with queries that timed out */
-        tally_count deaf_unacknowledged; /* connections that ended deaf (client/worker/transport.h),
-                                          * with data that the peer had not acknowledged */
+        tally_count attempted;        /* attempted, including replacements */
+        tally_count reopened;         /* attempted to replace a connection that ended */
+        tally_count held;             /* due on schedule, and held back by the connect window */
+        tally_count connected;        /* established here */
+        tally_count replaced;         /* of these, replacements */
+        tally_count secured;          /* TLS handshake completed */
+        tally_count resumed;          /* of these, with an abbreviated handshake */
+        tally_count proven;           /* answered at least once */
+        tally_count syn_retransmits;  /* SYN retransmits: the first SYN found a full queue or was
+                                       * lost */
+        tally_count retransmits;      /* retransmits of established connections, SYNs included */
+        tally_count with_retransmits; /* connections with retransmits */
+        tally_count with_timeouts;    /* connections with queries that timed out */
+        /* connections that ended unresponsive (client/worker/transport.h), with data that the peer
+         * had not acknowledged */
+        tally_count unresponsive_unacknowledged;
         tally_count unproven_unacknowledged; /* those never answered that ended with such data */
-        tally_count deaf_unproven; /* those deaf when the run ended them, never answered */
-        tally_count answering;     /* those live at the end, answered, without a timeout since */
+        /* those unresponsive when the run ended them, never answered */
+        tally_count unresponsive_unproven;
+        tally_count answering; /* those live at the end, answered, without a timeout since */
         tally_count needless_retransmits; /* spurious: the peer had the segment already */
         tally_count opening_retransmits;  /* of the others, those before the first answer */
         tally_count ended[OUTCOME_N_PHASES][OUTCOME_N_REASONS];

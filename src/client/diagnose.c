@@ -19,7 +19,7 @@ static uint64_t tuples_in_time_wait(const struct client_plan *plan, const struct
 static bool target_serves(const struct client_plan *plan, const struct client_result *r,
                           const struct client_ports *ports)
 {
-    return r->connections_live > r->connections_deaf && ports->refusing_serve &&
+    return r->connections_live > r->connections_unresponsive && ports->refusing_serve &&
            (!plan->config.socket.datagrams || tally_get(&r->tally.connections.proven) > 0);
 }
 
@@ -53,7 +53,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .none_is_left = r->connections_live == 0,
         .server_was_tried = r->server_was_tried,
         .server_accepts = r->server_accepts,
-        .deaf = r->connections_deaf,
+        .unresponsive = r->connections_unresponsive,
         .live = r->connections_live,
         .answering = tally_get(&r->tally.connections.answering),
         .half_open = r->connections_half_open,
@@ -74,7 +74,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .churn_per_s = client_result_churn_per_s(r),
     };
 
-    if (in.deaf > 0 || diagnosis_silence_never_answered(&in) ||
+    if (in.unresponsive > 0 || diagnosis_silence_never_answered(&in) ||
         connections_are_missing(r, in.churns))
         diagnosis_make(&r->diagnosis, &in);
 }

@@ -46,8 +46,8 @@ static void put_connections(struct json *j, const struct client_result *r)
     json_u64(j, "lost_segments", client_result_lost_segments(r));
     json_u64(j, "half_open", r->connections_half_open);
     put_count(j, "with_timeouts", &r->tally.connections.with_timeouts);
-    json_u64(j, "deaf_at_end", r->connections_deaf);
-    put_count(j, "deaf_unacknowledged", &r->tally.connections.deaf_unacknowledged);
+    json_u64(j, "unresponsive_at_end", r->connections_unresponsive);
+    put_count(j, "unresponsive_unacknowledged", &r->tally.connections.unresponsive_unacknowledged);
     json_u64(j, "failed", client_result_n_failed(r));
     json_u64(j, "wanted_at_end", r->connections_wanted);
     json_u64(j, "live_at_end", r->connections_live);

@@ -165,11 +165,11 @@ static void print_queries(FILE *out, const struct client_result *r)
             count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
             count_text(d, &q->unsent));
     if (n_timed_out > 0)
-        fprintf(out, "             all timeouts%s are on %s %s, %s deaf at the end%s\n",
+        fprintf(out, "             all timeouts%s are on %s %s, %s unresponsive at the end%s\n",
                 n_before > 0 ? " (warm-up included)" : "", units_format_count(a, n_timed_out),
                 units_noun(n_timed_out, "connection", "connections"),
-                units_format_count(b, r->connections_deaf),
-                r->connections_deaf > 0 ? ": their last queries timed out" : "");
+                units_format_count(b, r->connections_unresponsive),
+                r->connections_unresponsive > 0 ? ": their last queries timed out" : "");
     if (tally_get(&q->blocked) + tally_get(&q->rerouted) > 0)
         fprintf(out, "             %s waited for a free id, %s moved to another connection\n",
                 count_text(a, &q->blocked), count_text(b, &q->rerouted));

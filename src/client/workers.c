@@ -181,7 +181,7 @@ void client_workers_connections(const struct client_workers *workers, struct cli
     result->connections_wanted = CLIENT_WORKERS_GAUGE(workers, n_wanted);
     result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);
     result->connections_half_open = CLIENT_WORKERS_GAUGE(workers, n_half_open);
-    result->connections_deaf = CLIENT_WORKERS_GAUGE(workers, n_deaf);
+    result->connections_unresponsive = CLIENT_WORKERS_GAUGE(workers, n_unresponsive);
     class_live(workers, result->class_live);
 }
 

@@ -300,7 +300,7 @@ static void (*const judges[])(struct diagnosis *, const struct diagnosis_input *
     diagnosis_silence_half_open,
     diagnosis_server_refused,
     diagnosis_server_ended,
-    diagnosis_silence_deaf,
+    diagnosis_silence_unresponsive,
     diagnosis_silence_given_up,
 };
 

@@ -223,18 +223,18 @@ static void blame_silent_port(struct diagnosis *d, const struct diagnosis_input 
 /* Whether the server no longer answers on any connection. */
 static bool all_are_silent(const struct diagnosis_input *in)
 {
-    return in->deaf >= in->live || in->answering == 0;
+    return in->unresponsive >= in->live || in->answering == 0;
 }
 
 /* Returns how many live connections never answered their queries, although others do: with proofs
  * they would be half-open. */
 static uint64_t count_never_accepted(const struct diagnosis_input *in)
 {
-    const uint64_t n = tally_get(&in->tally->connections.deaf_unproven);
+    const uint64_t n = tally_get(&in->tally->connections.unresponsive_unproven);
 
     if (in->over_udp || all_are_silent(in))
         return 0;
-    return n < in->deaf ? n : in->deaf;
+    return n < in->unresponsive ? n : in->unresponsive;
 }
 
 void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_input *in)
@@ -259,24 +259,24 @@ void diagnosis_silence_half_open(struct diagnosis *d, const struct diagnosis_inp
                                      "limit of connections or open files");
 }
 
-/* --- gone deaf --- */
+/* --- unresponsive connections --- */
 
-/* Deaf connections that were never answered belong to the limits above. */
-static uint64_t count_gone_deaf(const struct diagnosis_input *in)
+/* Unresponsive connections that were never answered belong to the limits above. */
+static uint64_t count_unresponsive(const struct diagnosis_input *in)
 {
-    return in->deaf - count_never_accepted(in);
+    return in->unresponsive - count_never_accepted(in);
 }
 
-/* Returns how many of those gone deaf have not even acknowledged the last queries. */
+/* Returns how many of these have not even acknowledged the last queries. */
 static uint64_t count_cut_off(const struct diagnosis_input *in)
 {
-    const uint64_t n = tally_get(&in->tally->connections.deaf_unacknowledged);
-    const uint64_t n_gone_deaf = count_gone_deaf(in);
+    const uint64_t n = tally_get(&in->tally->connections.unresponsive_unacknowledged);
+    const uint64_t n_unresponsive = count_unresponsive(in);
 
-    return n < n_gone_deaf ? n : n_gone_deaf;
+    return n < n_unresponsive ? n : n_unresponsive;
 }
 
-static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line *line)
+static void say_how_unresponsive(const struct diagnosis_input *in, struct diagnosis_line *line)
 {
     const struct tally *t = in->tally;
     const uint64_t n_with_timeouts = tally_get(&t->connections.with_timeouts);
@@ -296,13 +296,13 @@ static void say_how_deaf(const struct diagnosis_input *in, struct diagnosis_line
                        units_noun(n_timeouts, "timeout is", "timeouts are"),
                        units_format_count(b, n_with_timeouts),
                        units_noun(n_with_timeouts, "connection", "connections"),
-                       units_format_count(c, count_gone_deaf(in)), acknowledged);
+                       units_format_count(c, count_unresponsive(in)), acknowledged);
 }
 
 /* A kernel acknowledges data even if the program that should read it hangs. */
-static const char *deaf_remedy(const struct diagnosis_input *in)
+static const char *unresponsive_remedy(const struct diagnosis_input *in)
 {
-    const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < count_gone_deaf(in);
+    const bool are_heard = !in->over_udp && 2 * count_cut_off(in) < count_unresponsive(in);
 
     if (all_are_silent(in))
         return in->over_udp ? "the server hangs, or the network path is broken"
@@ -315,7 +315,7 @@ static const char *deaf_remedy(const struct diagnosis_input *in)
                        "their state";
 }
 
-static const char *deaf_replacement(const struct diagnosis_input *in)
+static const char *unresponsive_replacement(const struct diagnosis_input *in)
 {
     if (all_are_silent(in))
         return "";
@@ -323,16 +323,16 @@ static const char *deaf_replacement(const struct diagnosis_input *in)
                                            : "; --on-timeout close with --reconnect replaces them";
 }
 
-void diagnosis_silence_deaf(struct diagnosis *d, const struct diagnosis_input *in)
+void diagnosis_silence_unresponsive(struct diagnosis *d, const struct diagnosis_input *in)
 {
-    const uint64_t n = count_gone_deaf(in);
+    const uint64_t n = count_unresponsive(in);
     struct diagnosis_line *line;
 
     if (n == 0 || diagnosis_silence_never_answered(in))
         return;
-    line = diagnosis_line_add(d, "connections gone deaf", n);
-    say_how_deaf(in, line);
-    diagnosis_line_say(line->remedy, "%s%s", deaf_remedy(in), deaf_replacement(in));
+    line = diagnosis_line_add(d, "unresponsive connections", n);
+    say_how_unresponsive(in, line);
+    diagnosis_line_say(line->remedy, "%s%s", unresponsive_remedy(in), unresponsive_replacement(in));
 }
 
 /* --- given up --- */

@@ -135,12 +135,12 @@ def test_idle_classes_and_shares_work_with_a_schedule():
 
 
 def test_unanswered_queries_are_counted_in_their_class():
-    """Deaf are connections 0, 5, 10, ... in the order of accepting."""
-    server = FaultServer("--deaf-every", 5)
+    """Unresponsive are connections 0, 5, 10, ... in the order of accepting."""
+    server = FaultServer("--unresponsive-every", 5)
     r = run_client("-p", server.port, "-c", 20, "-t", 1, "--timeout", "300ms", "--connect-window", 1, "--threads", 1, "--class",
                    "name=a,share=5%,interval=100ms", "--class", "name=b,share=95%,interval=100ms", "127.0.0.1")
     classes = check_classes(r)
-    check_equal(classes["a"]["queries"]["timeout"], classes["a"]["queries"]["sent"], "all of the only one of a, which is deaf")
+    check_equal(classes["a"]["queries"]["timeout"], classes["a"]["queries"]["sent"], "all of the only one of a, which is unresponsive")
     check_equal(r.json["latency_ns"]["response:a"]["p50"], "beyond" if classes["a"]["queries"]["sent"] >= 20 else None, "p50 of a")
     check(0 < classes["b"]["queries"]["timeout"] < classes["b"]["queries"]["sent"], "some of b")
 

@@ -99,19 +99,19 @@ def run_with_timeouts(*arguments):
 
 
 @covered_by_others
-def test_connections_that_go_deaf_are_counted_and_named():
-    r, c = run_with_timeouts("--deaf-every", 20)
-    check_equal((c["with_timeouts"], c["deaf_at_end"], c["deaf_unacknowledged"]), (10, 10, 0), "connections with timeouts, deaf")
+def test_unresponsive_connections_are_counted_and_named():
+    r, c = run_with_timeouts("--unresponsive-every", 20)
+    check_equal((c["with_timeouts"], c["unresponsive_at_end"], c["unresponsive_unacknowledged"]), (10, 10, 0), "connections with timeouts, unresponsive")
     n = r.json["queries"]["timeout"]
-    check("all timeouts are on 10 connections, 10 deaf at the end: their last queries timed out\n" in r.err, r.err)
+    check("all timeouts are on 10 connections, 10 unresponsive at the end: their last queries timed out\n" in r.err, r.err)
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
-                [("connections gone deaf", 10)], "diagnosis")
+                [("unresponsive connections", 10)], "diagnosis")
     check_equal(r.json["diagnosis"][0]["evidence"], f"all {n:,} timeouts are on 10 connections; 10 did not answer the last queries, "
                 "but acknowledged them", "evidence")
     check("a thread of the server hangs" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
-def test_connections_that_were_never_accepted_have_not_gone_deaf():
+def test_connections_that_were_never_accepted_are_not_unresponsive():
     """Without proofs they are live: the server's backlog has room for all."""
     for options in (("--prove", "no"), ("--queries-per-conn", 1000)):
         server = FaultServer("--accept-only", 5)
@@ -120,7 +120,7 @@ def test_connections_that_were_never_accepted_have_not_gone_deaf():
         server.stop()
         check_conservation(r)
         with stall_may_spoil():  # after a long one few queries of a connection have timed out
-            check_equal((r.json["connections"]["deaf_at_end"], r.json["connections"]["live_at_end"]), (15, 20), "deaf, live")
+            check_equal((r.json["connections"]["unresponsive_at_end"], r.json["connections"]["live_at_end"]), (15, 20), "unresponsive, live")
             check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                         [("the server's accept queue or connection limit", 15)], "diagnosis")
 
@@ -153,22 +153,22 @@ def test_connections_whose_packets_are_dropped_do_not_acknowledge_them():
         r = client.wait()
     check_conservation(r)
     c, line = r.json["connections"], r.json["diagnosis"][0]
-    check_equal((line["limit"], line["connections"]), ("connections gone deaf", 10), "diagnosis")
-    check_equal((c["deaf_at_end"], c["deaf_unacknowledged"]), (10, 10), "deaf, without an acknowledgement")
+    check_equal((line["limit"], line["connections"]), ("unresponsive connections", 10), "diagnosis")
+    check_equal((c["unresponsive_at_end"], c["unresponsive_unacknowledged"]), (10, 10), "unresponsive, without an acknowledgement")
     check("; 10 of these did not acknowledge them" in line["evidence"], line)
     check("firewall" in line["remedy"] and "thread" not in line["remedy"], line)
 
 
 @covered_by_others
-def test_scattered_timeouts_make_no_connection_deaf():
+def test_scattered_timeouts_make_no_connection_unresponsive():
     """The control: one query in seven is lost, never three in a row of one connection."""
     r, c = run_with_timeouts("--drop-every", 7)
     with stall_may_spoil():  # after it the server reads several queries of a connection at once, and drops others
         check(c["with_timeouts"] > 100, f"{c}")
-        check_equal((c["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
+        check_equal((c["unresponsive_at_end"], r.json["diagnosis"]), (0, []), "unresponsive, diagnosis")
 
 
-def test_queries_lost_among_answered_ones_make_no_connection_deaf():
+def test_queries_lost_among_answered_ones_make_no_connection_unresponsive():
     """Many are in flight at the end: the lost ones time out one after the other, when all others have been answered."""
     server = FaultServer("--drop-every", 10)
     r = run_client("-p", server.port, "-c", 2, "-r", 200, "-t", 1, "--timeout", "1s", "127.0.0.1")
@@ -176,7 +176,7 @@ def test_queries_lost_among_answered_ones_make_no_connection_deaf():
     check_conservation(r)
     check(r.json["queries"]["timeout"] > 10, f"{r.json['queries']}")
     with stall_may_spoil():
-        check_equal((r.json["connections"]["deaf_at_end"], r.json["diagnosis"]), (0, []), "deaf, diagnosis")
+        check_equal((r.json["connections"]["unresponsive_at_end"], r.json["diagnosis"]), (0, []), "unresponsive, diagnosis")
 
 
 def test_missing_server_is_reported():

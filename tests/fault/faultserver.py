@@ -143,7 +143,7 @@ class Connection(asyncio.Protocol):
         if self.seen == 1 and not self.o.silent:
             self.prove(message)
             return
-        if self.o.deaf_every and self.number % self.o.deaf_every == 0:
+        if self.o.unresponsive_every and self.number % self.o.unresponsive_every == 0:
             self.f.did["dropped"] += 1
             return
         self.f.n += 1
@@ -325,7 +325,7 @@ for name in ("reset", "close", "malformed", "drop", "delay", "unknown", "duplica
     parser.add_argument(f"--{name}-every", type=int, default=0, metavar="N")
 parser.add_argument("--late-proof-every", type=int, default=0, metavar="N",
                     help="answer the first query of every Nth connection after --delay-ms")
-parser.add_argument("--deaf-every", type=int, default=0, metavar="N",
+parser.add_argument("--unresponsive-every", type=int, default=0, metavar="N",
                     help="answer nothing but the first query of every Nth connection")
 parser.add_argument("--delay-ms", type=float, default=0)
 parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",

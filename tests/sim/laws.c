@@ -134,7 +134,7 @@ static void check_gauges(const struct client_workers *workers)
     equal("in flight at the end", CLIENT_WORKERS_GAUGE(workers, in_flight), 0);
     equal("live at the end", CLIENT_WORKERS_GAUGE(workers, n_live), 0);
     equal("half-open at the end", CLIENT_WORKERS_GAUGE(workers, n_half_open), 0);
-    equal("deaf at the end", CLIENT_WORKERS_GAUGE(workers, n_deaf), 0);
+    equal("unresponsive at the end", CLIENT_WORKERS_GAUGE(workers, n_unresponsive), 0);
 }
 
 /* It acts in a turn after its wake-up, once it has finished its other work. */

@@ -24,8 +24,8 @@ struct client_setup_times;
 struct client_figures {
     tally_count n_live;      /* gauge: usable connections */
     tally_count n_half_open; /* gauge: established, but the proof timed out */
-    /* gauge: connections on which at least CLIENT_CONN_DEAF queries in a row timed out. */
-    tally_count n_deaf;
+    /* gauge: connections on which at least CLIENT_CONN_UNRESPONSIVE queries in a row timed out. */
+    tally_count n_unresponsive;
     tally_count in_flight;          /* gauge: measured queries in flight */
     tally_count n_opened_for_query; /* gauge: connections opened for a query and not ended */
     tally_count n_wanted;           /* gauge: connections wanted, at most the number of slots */

@@ -35,8 +35,8 @@ enum client_conn_state {
     CLIENT_CONN_ENDED       /* outcome counted, socket closed */
 };
 
-/* A connection is deaf after this many queries in a row without an answer. */
-enum { CLIENT_CONN_DEAF = 3 };
+/* A connection is unresponsive after this many queries in a row without an answer. */
+enum { CLIENT_CONN_UNRESPONSIVE = 3 };
 
 #define CLIENT_CONN_NONE     UINT32_MAX
 #define CLIENT_RECEIVE_BYTES 65536u
@@ -66,7 +66,7 @@ struct client_conn {
     bool opens_slowly : 1; /* slowly enough for TCP to have retransmitted */
     bool timed_out : 1;    /* at least one query did */
     bool is_queued : 1;    /* ENDED, not yet returned by client_conn_take_ended() */
-    uint8_t n_unheard : 2; /* queries timed out since the last answer, at most CLIENT_CONN_DEAF */
+    uint8_t n_unheard : 2; /* queries timed out since the last answer, up to that number */
     bool header_due : 1;   /* its PROXY header has to precede the next byte sent */
     bool record_lost : 1;  /* with TLS; the peer could decrypt no record after it */
     /* of config->classes; 0: also without */

@@ -121,10 +121,11 @@ int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes)
                                    : client_io_transmit(c, data, n_bytes);
 }
 
-/* --- deaf connections --- */
+/* --- unresponsive connections --- */
 
-/* Whether anything has arrived since: then the connection is not deaf, and only the query was lost.
- * Data that TCP received within one tick of the kernel's clock counts as received before. */
+/* Whether anything has arrived since: then the connection is not unresponsive, and only the query
+ * was lost. Data that TCP received within one tick of the kernel's clock counts as received before.
+ */
 static bool was_heard_since(const struct client_conn *c, uint64_t sent_ns, uint64_t now_ns)
 {
     const struct client_udp *udp = c->transport->udp;
@@ -146,17 +147,17 @@ void client_conn_unheard(struct client_conn *c, uint64_t sent_ns, uint64_t now_n
     c->timed_out = true;
     if (c->transport->udp != NULL)
         client_udp_count_dropped(c);
-    if (c->n_unheard == CLIENT_CONN_DEAF || was_heard_since(c, sent_ns, now_ns))
+    if (c->n_unheard == CLIENT_CONN_UNRESPONSIVE || was_heard_since(c, sent_ns, now_ns))
         return;
     c->n_unheard++;
-    if (c->n_unheard == CLIENT_CONN_DEAF)
-        tally_add(&f->n_deaf, 1);
+    if (c->n_unheard == CLIENT_CONN_UNRESPONSIVE)
+        tally_add(&f->n_unresponsive, 1);
 }
 
 void client_conn_heard(struct client_conn *c)
 {
-    if (c->n_unheard == CLIENT_CONN_DEAF)
-        tally_sub(&c->transport->figures->n_deaf, 1);
+    if (c->n_unheard == CLIENT_CONN_UNRESPONSIVE)
+        tally_sub(&c->transport->figures->n_unresponsive, 1);
     if (c->n_unheard > 0)
         c->n_unheard = 0;
 }
@@ -240,12 +241,12 @@ static void count_segments(struct client_conn *c, int fd, bool was_usable, struc
               tcp.retransmits - needed_retransmits(&tcp));
     if (!was_usable)
         tally_add(&f->tally.connections.opening_retransmits, needed_retransmits(&tcp));
-    if (c->n_unheard == CLIENT_CONN_DEAF && tcp.timeouts > 0)
-        tally_add(&f->tally.connections.deaf_unacknowledged, 1);
+    if (c->n_unheard == CLIENT_CONN_UNRESPONSIVE && tcp.timeouts > 0)
+        tally_add(&f->tally.connections.unresponsive_unacknowledged, 1);
     if (!c->proven && tcp.timeouts > 0)
         tally_add(&f->tally.connections.unproven_unacknowledged, 1);
-    if (c->n_unheard == CLIENT_CONN_DEAF && !c->proven && outcome.phase == PHASE_RUN)
-        tally_add(&f->tally.connections.deaf_unproven, 1);
+    if (c->n_unheard == CLIENT_CONN_UNRESPONSIVE && !c->proven && outcome.phase == PHASE_RUN)
+        tally_add(&f->tally.connections.unresponsive_unproven, 1);
     if (is_loss(c, outcome))
         losses_add(&f->losses, clock_now_ns(), idle_ns(c, &tcp));
     if (tcp.min_rtt_us > 0)
@@ -340,7 +341,7 @@ void client_conn_close(struct client_conn *c, struct outcome outcome, int error)
     count_answers(c, outcome);
     t->ops->ended(t->owner, c, outcome);
     close_socket(c, state, outcome);
-    client_conn_heard(c); /* it no longer counts as deaf */
+    client_conn_heard(c); /* it no longer counts as unresponsive */
     client_io_discard(c);
     count_end(c, outcome);
     queue_ended(c, outcome);

@@ -44,7 +44,7 @@ static void somebody_listens_if_connections_live_and_answer(void **state)
     tally_add(&r->tally.connections.proven, 1);
     client_diagnose(r, &m->plan, true);
     assert_string_equal(line->limit, "connections refused");
-    r->connections_deaf = r->connections_live;
+    r->connections_unresponsive = r->connections_live;
     client_diagnose(r, &m->plan, true);
     assert_string_equal(r->diagnosis.lines[r->diagnosis.n_lines - 1].limit, "nobody listens");
 }
@@ -253,7 +253,7 @@ static void connections_that_follow_one_another_are_not_missing(void **state)
     m->result.connections_live = 0;
     client_diagnose(&m->result, &m->plan, true);
     assert_int_equal(m->result.diagnosis.n_lines, 0);
-    m->result.connections_deaf = 1;
+    m->result.connections_unresponsive = 1;
     client_diagnose(&m->result, &m->plan, true);
     assert_int_equal(m->result.diagnosis.n_lines, 1);
 }

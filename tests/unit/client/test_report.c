@@ -110,7 +110,7 @@ static void counts_of_all_queries_say_so(void **state)
 
     tally_add(&t->queries[TALLY_WARMUP].scheduled, 500);
     tally_add(&t->connections.with_timeouts, 7);
-    m->result.connections_deaf = 2;
+    m->result.connections_unresponsive = 2;
     tally_add(&t->queries[TALLY_MEASURED].blocked, 11);
     tally_add(&t->queries[TALLY_MEASURED].rerouted, 12);
     tally_add(&t->queries[TALLY_MEASURED].cancelled, 13);
@@ -119,9 +119,10 @@ static void counts_of_all_queries_say_so(void **state)
     tally_add(&t->unknown_id, 5);
     text = text_of(report_text, m);
     assert_has(text, " 15 timed out, 5 failed, 13 cancelled, 3 unsent\n");
-    assert_has(text,
-               " all timeouts (warm-up included) are on 7 connections, 2 deaf at the end: their "
-               "last queries timed out\n");
+    assert_has(
+        text,
+        " all timeouts (warm-up included) are on 7 connections, 2 unresponsive at the end: their "
+        "last queries timed out\n");
     assert_has(text, " 11 waited for a free id, 12 moved to another connection\n");
     assert_has(text, " stray answers (warm-up included): 3 late, 4 duplicate, 5 with unknown id\n");
     assert_has(text, " 500 more in the warm-up, not included\n");
@@ -186,7 +187,7 @@ static void one_of_a_kind_is_singular(void **state)
     assert_has(text,
                " 1 retransmit on 1 connection, 171 spurious\n             1 SYN retransmit in all "
                "attempts\n");
-    assert_has(text, " all timeouts are on 1 connection, 0 deaf at the end\n");
+    assert_has(text, " all timeouts are on 1 connection, 0 unresponsive at the end\n");
     assert_has(text, "UDP          1 datagram malformed,");
     assert_has(text, "memory-pressure: 1 time: ");
     free(text);
@@ -198,10 +199,11 @@ static void json_has_every_figure_in_its_place(void **state)
 
     assert_has(text, "\"schema\": 1");
     assert_has(text, "\"command\": [\n    \"tcpclient\",\n    \"--qname=a b\\\"\"\n  ]");
-    assert_has(text, "\"half_open\": 1,\n    \"with_timeouts\": 0,\n    \"deaf_at_end\": 0,\n"
-                     "    \"deaf_unacknowledged\": 0,\n"
-                     "    \"failed\": 1,\n    \"wanted_at_end\": 100,\n"
-                     "    \"live_at_end\": 98,");
+    assert_has(text,
+               "\"half_open\": 1,\n    \"with_timeouts\": 0,\n    \"unresponsive_at_end\": 0,\n"
+               "    \"unresponsive_unacknowledged\": 0,\n"
+               "    \"failed\": 1,\n    \"wanted_at_end\": 100,\n"
+               "    \"live_at_end\": 98,");
     assert_has(text, "\"connect_rate_per_s\": 198,");
     assert_has(text, "\"scheduled\": 1003,\n    \"sent\": 1000,\n    \"unsent\": 3,\n"
                      "    \"answered\": 980,\n    \"timeout\": 15,\n    \"error\": 5,");

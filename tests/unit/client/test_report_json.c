@@ -14,8 +14,8 @@ static void connections_are_counted_under_their_keys(void **state)
     tally_add(&t->connections.syn_retransmits, 204);
     tally_add(&t->connections.with_retransmits, 205);
     tally_add(&t->connections.with_timeouts, 206);
-    m->result.connections_deaf = 207;
-    tally_add(&t->connections.deaf_unacknowledged, 208);
+    m->result.connections_unresponsive = 207;
+    tally_add(&t->connections.unresponsive_unacknowledged, 208);
     text = text_of(report_json, m);
     assert_has(
         text,
@@ -23,8 +23,8 @@ static void connections_are_counted_under_their_keys(void **state)
         "    \"held\": 203,\n    \"connected\": 99,\n    \"proven\": 98,\n"
         "    \"syn_retransmits\": 204,\n    \"retransmits\": 180,\n"
         "    \"with_retransmits\": 205,\n");
-    assert_has(text, "\"with_timeouts\": 206,\n    \"deaf_at_end\": 207,\n"
-                     "    \"deaf_unacknowledged\": 208,\n");
+    assert_has(text, "\"with_timeouts\": 206,\n    \"unresponsive_at_end\": 207,\n"
+                     "    \"unresponsive_unacknowledged\": 208,\n");
     assert_has(text, "\"connect_elapsed_s\": 0.5,\n    \"outcomes\": {");
     free(text);
 }

@@ -121,7 +121,7 @@ static void gauges_and_counts_are_summed(void **state)
         tally_add(&f->n_wanted, 4 * n);
         tally_add(&f->n_live, 3 * n);
         tally_add(&f->n_half_open, 2 * n);
-        tally_add(&f->n_deaf, n);
+        tally_add(&f->n_unresponsive, n);
         tally_add(&f->tally.bytes_sent, 7 * n);
     }
     client_workers_connections(&workers, &result);
@@ -129,7 +129,7 @@ static void gauges_and_counts_are_summed(void **state)
     assert_int_equal(result.connections_wanted, 404);
     assert_int_equal(result.connections_live, 303);
     assert_int_equal(result.connections_half_open, 202);
-    assert_int_equal(result.connections_deaf, 101);
+    assert_int_equal(result.connections_unresponsive, 101);
     client_workers_tally(&workers, &result.tally);
     client_workers_tally(&workers, &result.tally);
     assert_int_equal(tally_get(&result.tally.bytes_sent), 2 * 707);

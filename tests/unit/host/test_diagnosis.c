@@ -196,7 +196,7 @@ static void all_ends_at_once(void)
         for (int r = 0; r < OUTCOME_N_REASONS; r++)
             tally_add(&tally.connections.ended[p][r], (uint64_t)(1 + r));
     in.half_open = 3;
-    in.deaf = 2;
+    in.unresponsive = 2;
     diagnosis_make(&d, &in);
 }
 

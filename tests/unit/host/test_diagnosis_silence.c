@@ -114,8 +114,8 @@ static void few_silent_ones_are_not_those_to_explain(void **state)
     assert_one("nobody answers", 100, "10 silent, 90 closed", "usually the port expects TLS");
 }
 
-/* Without a proof: 60 connections were closed after their queries had timed out, 30 were deaf at
- * the end, and 10 carried no query. */
+/* Without a proof: 60 connections were closed after their queries had timed out, 30 were
+ * unresponsive at the end, and 10 carried no query. */
 static void silence_is_found_on_connections_that_end_well(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void silence_is_found_on_connections_that_end_well(void **state)
     tally_add(&tally.connections.ended[PHASE_RUN][REASON_IDLE], 30);
     tally_add(&tally.bytes_sent, 3000);
     in.listen_overflows = 0;
-    in.deaf = 30;
+    in.unresponsive = 30;
     in.live = 1000;
     diagnosis_make(&d, &in);
     assert_one("nobody answers", 90, "(dns): 90 silent, 0 closed", "another --protocol");
@@ -158,7 +158,7 @@ static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
 }
 
 /* Measured: 30 of 1,000 answered the proof and nothing after it. */
-static void connections_gone_deaf_have_all_the_timeouts(void **state)
+static void connections_gone_unresponsive_have_all_the_timeouts(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
@@ -166,10 +166,10 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
     tally_add(&tally.queries[TALLY_MEASURED].timeout, 490);
     tally_add(&tally.connections.with_timeouts, 30);
     tally_add(&tally.connections.proven, 1000);
-    in.deaf = 30;
+    in.unresponsive = 30;
     in.live = 1000;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30,
+    assert_one("unresponsive connections", 30,
                "all 1,490 timeouts are on 30 connections; 30 did not answer the last queries, but "
                "acknowledged them",
                "a thread of the server hangs");
@@ -179,49 +179,49 @@ static void connections_gone_deaf_have_all_the_timeouts(void **state)
     assert_non_null(strstr(d.lines[0].remedy, "; --on-timeout close replaces them"));
     in.live = 30;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "all 1,490", "the server hangs");
+    assert_one("unresponsive connections", 30, "all 1,490", "the server hangs");
     assert_string_equal(d.lines[0].remedy, "the server hangs"); /* replacing them would not help */
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.queries[TALLY_WARMUP].timeout, 1);
     tally_add(&tally.connections.with_timeouts, 1);
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "1 timeout is on 1 connection;", "");
+    assert_one("unresponsive connections", 30, "1 timeout is on 1 connection;", "");
 }
 
 /* Without proofs; the others answer. */
-static void deaf_connections_that_never_answered_were_not_accepted(void **state)
+static void unresponsive_connections_that_never_answered_were_not_accepted(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
     tally_add(&tally.connections.connected, 60);
     tally_add(&tally.connections.proven, 20);
-    tally_add(&tally.connections.deaf_unproven, 40);
+    tally_add(&tally.connections.unresponsive_unproven, 40);
     in.listen_overflows = 0;
-    in.deaf = 40;
+    in.unresponsive = 40;
     in.live = 60;
     diagnosis_make(&d, &in);
     assert_one("the server's accept queue or connection limit", 40, "never answered", "backlog");
-    in.deaf = 45;
+    in.unresponsive = 45;
     diagnosis_make(&d, &in);
     assert_int_equal(d.n_lines, 2);
     assert_int_equal(d.lines[0].connections, 40);
-    assert_string_equal(d.lines[1].limit, "connections gone deaf");
+    assert_string_equal(d.lines[1].limit, "unresponsive connections");
     assert_int_equal(d.lines[1].connections, 5);
     assert_non_null(strstr(d.lines[1].evidence, "; 5 did not answer the last queries"));
     in.live = 45; /* those that answered do not any more */
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 45, "; 45 did not answer", "the server hangs");
+    assert_one("unresponsive connections", 45, "; 45 did not answer", "the server hangs");
     in.live = 60; /* 15 have had fewer timeouts, but no answer since */
     in.answering = 0;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 45, "; 45 did not answer", "the server hangs");
+    assert_one("unresponsive connections", 45, "; 45 did not answer", "the server hangs");
     assert_null(strstr(d.lines[0].remedy, "replaces them"));
     in.answering = 15;
     in.over_udp = true;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 45, "; 45 did not answer", "server thread hangs");
+    assert_one("unresponsive connections", 45, "; 45 did not answer", "server thread hangs");
     in.over_udp = false;
-    in.deaf = 10; /* of those that ended deaf, others were closed before */
+    in.unresponsive = 10; /* of those that ended unresponsive, others were closed before */
     diagnosis_make(&d, &in);
     assert_one("the server's accept queue or connection limit", 10, "never answered", "backlog");
 }
@@ -231,7 +231,7 @@ static void connections_that_are_given_up_are_named(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
-    in.half_open = in.deaf = 0;
+    in.half_open = in.unresponsive = 0;
     tally_add(&tally.connections.connected, 60);
     tally_add(&tally.connections.proven, 60);
     tally_add(&tally.connections.ended[PHASE_RECEIVE][REASON_TIMEOUT], 20);
@@ -249,40 +249,41 @@ static void connections_that_are_given_up_are_named(void **state)
     assert_one("nobody answers", 100, "100 silent", "hangs");
 }
 
-static void acknowledgements_of_deaf_connections_tell_the_network_from_the_server(void **state)
+static void
+acknowledgements_of_unresponsive_connections_tell_the_network_from_the_server(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
-    tally_add(&tally.connections.deaf_unacknowledged, 14);
-    in.deaf = 30;
+    tally_add(&tally.connections.unresponsive_unacknowledged, 14);
+    in.unresponsive = 30;
     in.live = 1000;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 14 of these did not acknowledge them",
+    assert_one("unresponsive connections", 30, "; 14 of these did not acknowledge them",
                "a thread of the server hangs");
-    tally_add(&tally.connections.deaf_unacknowledged, 1);
+    tally_add(&tally.connections.unresponsive_unacknowledged, 1);
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 15 of these", "firewall");
+    assert_one("unresponsive connections", 30, "; 15 of these", "firewall");
     in.live = 30;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 15 of these", "the network path is broken");
-    tally_add(&tally.connections.deaf_unacknowledged, 100); /* others, which ended before */
+    assert_one("unresponsive connections", 30, "; 15 of these", "the network path is broken");
+    tally_add(&tally.connections.unresponsive_unacknowledged, 100); /* others, which ended before */
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "; 30 of these", "the network path is broken");
+    assert_one("unresponsive connections", 30, "; 30 of these", "the network path is broken");
 }
 
-static void deaf_udp_sockets_acknowledge_nothing(void **state)
+static void unresponsive_udp_sockets_acknowledge_nothing(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
     in.over_udp = true;
-    in.deaf = 30;
+    in.unresponsive = 30;
     in.live = 1000;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "last queries", "firewall");
+    assert_one("unresponsive connections", 30, "last queries", "firewall");
     assert_null(strstr(d.lines[0].evidence, "acknowledged"));
     in.live = 30;
     diagnosis_make(&d, &in);
-    assert_one("connections gone deaf", 30, "last queries",
+    assert_one("unresponsive connections", 30, "last queries",
                "the server hangs, or the network path is broken");
 }
 
@@ -392,11 +393,11 @@ int main(void)
         TEST(silence_is_found_on_connections_that_end_well),
         TEST(one_answer_is_enough_for_the_limits),
         TEST(who_was_asked_nothing_is_not_blamed_for_silence),
-        TEST(connections_gone_deaf_have_all_the_timeouts),
-        TEST(deaf_connections_that_never_answered_were_not_accepted),
+        TEST(connections_gone_unresponsive_have_all_the_timeouts),
+        TEST(unresponsive_connections_that_never_answered_were_not_accepted),
         TEST(connections_that_are_given_up_are_named),
-        TEST(acknowledgements_of_deaf_connections_tell_the_network_from_the_server),
-        TEST(deaf_udp_sockets_acknowledge_nothing),
+        TEST(acknowledgements_of_unresponsive_connections_tell_the_network_from_the_server),
+        TEST(unresponsive_udp_sockets_acknowledge_nothing),
         TEST(handshakes_that_take_too_long_are_named),
         TEST(a_silent_port_has_its_own_remedy),
         TEST(without_overflows_none_are_named),

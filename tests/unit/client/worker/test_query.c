@@ -89,19 +89,19 @@ static void a_query_that_times_out_is_beyond_every_response(void **state)
     assert_int_equal(tally_get(&figures.tally.connections.with_timeouts), 1);
 }
 
-static void timeouts_in_a_row_make_a_connection_deaf(void **state)
+static void timeouts_in_a_row_make_a_connection_unresponsive(void **state)
 {
     (void)state;
-    for (int i = 1; i <= CLIENT_CONN_DEAF + 1; i++) {
+    for (int i = 1; i <= CLIENT_CONN_UNRESPONSIVE + 1; i++) {
         client_query_expire(&queries, send_query(TALLY_WARMUP, START, START), START + 100 * MS);
-        assert_int_equal(tally_get(&figures.n_deaf), i >= CLIENT_CONN_DEAF);
+        assert_int_equal(tally_get(&figures.n_unresponsive), i >= CLIENT_CONN_UNRESPONSIVE);
     }
     assert_int_equal(tally_get(&figures.tally.connections.with_timeouts), 1);
     assert_int_equal(figures.metrics[CLIENT_RESPONSE].beyond, 0);
 }
 
 /* At the end of a run they time out one after the other, when all others have been answered. */
-static void queries_lost_among_answered_ones_make_no_connection_deaf(void **state)
+static void queries_lost_among_answered_ones_make_no_connection_unresponsive(void **state)
 {
     uint64_t heard_ns[] = {START + 50 * MS};
     uint32_t dropped[] = {0};
@@ -109,13 +109,13 @@ static void queries_lost_among_answered_ones_make_no_connection_deaf(void **stat
 
     (void)state;
     transport.udp = &udp;
-    for (int i = 0; i <= CLIENT_CONN_DEAF; i++)
+    for (int i = 0; i <= CLIENT_CONN_UNRESPONSIVE; i++)
         client_query_expire(&queries, send_query(TALLY_WARMUP, START, START), START + 100 * MS);
-    assert_int_equal(tally_get(&figures.n_deaf), 0);
-    for (int i = 0; i < CLIENT_CONN_DEAF; i++)
+    assert_int_equal(tally_get(&figures.n_unresponsive), 0);
+    for (int i = 0; i < CLIENT_CONN_UNRESPONSIVE; i++)
         client_query_expire(&queries, send_query(TALLY_WARMUP, START, START + 51 * MS),
                             START + 151 * MS);
-    assert_int_equal(tally_get(&figures.n_deaf), 1);
+    assert_int_equal(tally_get(&figures.n_unresponsive), 1);
     transport.udp = NULL;
 }
 
@@ -175,9 +175,10 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_query_that_times_out_is_beyond_every_response, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(timeouts_in_a_row_make_a_connection_deaf, start, stop),
-        cmocka_unit_test_setup_teardown(queries_lost_among_answered_ones_make_no_connection_deaf,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(timeouts_in_a_row_make_a_connection_unresponsive, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(
+            queries_lost_among_answered_ones_make_no_connection_unresponsive, start, stop),
         cmocka_unit_test_setup_teardown(queries_that_found_no_id_within_the_timeout_are_never_sent,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_reset_fails_queries_and_counts_why, start, stop),
