@@ -25,6 +25,9 @@ const char *result_sweep_unit(const struct json_object *sweep);
 /* Whether it is of a listener (--protocol listen), which receives messages and sends no queries. */
 bool result_is_of_listener(const struct json_object *result);
 
+/* Whether queries were requested, or that is unknown. */
+bool result_has_queries(const struct json_object *result);
+
 /* How many instances a merged result is of; 0: it is of one run. */
 size_t result_n_instances(const struct json_object *result);
 

@@ -170,7 +170,7 @@ static void print_head(const struct recording *r)
     print_connections(r->result);
     if (result_is_of_listener(r->result)) {
         print_messages(r->result);
-    } else {
+    } else if (result_has_queries(r->result)) {
         print_queries(r->result);
         print_rate(r->result);
     }

@@ -190,6 +190,17 @@ bool result_is_of_listener(const struct json_object *result)
     return result_find(result, "push") != NULL;
 }
 
+bool result_has_queries(const struct json_object *result)
+{
+    const char *loop = result_string(result, "options.loop");
+    double qps;
+    uint64_t n;
+
+    return !result_u64(result, "queries.scheduled", &n) || n > 0 ||
+           result_double(result, "rate.asked_qps", &qps) ||
+           (loop != NULL && strcmp(loop, "closed") == 0);
+}
+
 bool result_is_search(const struct json_object *result)
 {
     return result_find(result, "search") != NULL || result_find(result, "sweep") != NULL;

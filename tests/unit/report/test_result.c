@@ -243,6 +243,28 @@ static double sending_s(const char *text)
     return s;
 }
 
+static bool has_queries(const char *text)
+{
+    struct json_object *result = json_tokener_parse(text);
+    const bool has = result_has_queries(result);
+
+    json_object_put(result);
+    return has;
+}
+
+/* A closed loop that was interrupted at once, and one in a pause, have none scheduled, either. */
+static void a_run_without_a_rate_has_no_queries(void **state)
+{
+    (void)state;
+    assert_false(has_queries("{\"options\":{\"loop\":\"open\"},\"queries\":{\"scheduled\":0},"
+                             "\"rate\":{\"asked_qps\":null}}"));
+    assert_true(has_queries("{\"options\":{\"loop\":\"closed\"},\"queries\":{\"scheduled\":0},"
+                            "\"rate\":{\"asked_qps\":null}}"));
+    assert_true(has_queries("{\"queries\":{\"scheduled\":0},\"rate\":{\"asked_qps\":0}}"));
+    assert_true(has_queries("{\"queries\":{\"scheduled\":1},\"rate\":{\"asked_qps\":null}}"));
+    assert_true(has_queries("{}"));
+}
+
 static void queries_take_the_schedule_or_longer_to_send(void **state)
 {
     (void)state;
@@ -306,6 +328,7 @@ int main(void)
         cmocka_unit_test(figures_beyond_all_bounds_are_none),
         cmocka_unit_test(each_metric_that_has_times_is_passed),
         cmocka_unit_test(unit_of_a_sweep_is_that_of_its_first_search),
+        cmocka_unit_test(a_run_without_a_rate_has_no_queries),
         cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
         cmocka_unit_test(invalid_results_are_refused),
         cmocka_unit_test(want_of_memory_is_said),
