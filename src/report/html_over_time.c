@@ -131,6 +131,21 @@ static const char *rate_of_row(char *text, const struct recordings *runs, const 
     return figure_per_s(text, sum_qps);
 }
 
+/* Whether sending lasted longer than the schedule, so that what was sent and unsent per second does
+ * not add up to what was scheduled. */
+static bool any_was_late(const struct recordings *runs)
+{
+    bool is_late = false;
+
+    for (size_t i = 0; i < runs->n; i++) {
+        double schedule_s;
+
+        is_late |= result_double(runs->items[i].result, "rate.duration_s", &schedule_s) &&
+                   result_sending_s(runs->items[i].result) > 1.01 * schedule_s;
+    }
+    return is_late;
+}
+
 static void print_query_rates(FILE *out, const struct html_report *r)
 {
     static const struct html_column columns[] = {
@@ -153,6 +168,11 @@ static void print_query_rates(FILE *out, const struct html_report *r)
                                         rate_of_row(texts[1], r->runs, &rows[i], i < OF_SCHEDULE)},
                        3);
     html_table_end(out);
+    if (any_was_late(r->runs))
+        fputs(
+            "<p class=\"soft\">The client was late: the rates scheduled and unsent are per second "
+            "of the schedule, the others per second until the last query was sent.</p>\n",
+            out);
 }
 
 /* The rate is that of the messages due in the measurement. */

@@ -230,7 +230,9 @@ def test_rates_sent_and_answered_cover_the_same_time():
     paths = [copy_of_run(f"late{i}.json", queries=counts, rate={"asked_qps": 100, "achieved_qps": 80, "duration_s": 10})
              for i in range(2)]
     for n in (1, 2):
-        rows = rows_of(page_of(*paths[:n]), "Queries over the whole run")
+        page = page_of(*paths[:n])
+        rows = rows_of(page, "Queries over the whole run")
+        check("The client was late" in page, "why the rates do not add up")
         check_equal({name: rows[name][1] for name in ("requested", "scheduled", "sent", "answered")},
                     {"requested": RATES[n - 1][0], "scheduled": RATES[n - 1][0], "sent": RATES[n - 1][1],
                      "answered": RATES[n - 1][1]}, f"rates of {n}")
@@ -241,7 +243,9 @@ def test_rates_of_instances_add_up_even_if_one_ended_earlier():
     paths = [copy_of_run(f"of_{seconds}.json", queries=counts,
                          rate={"asked_qps": 1000 / seconds, "achieved_qps": 1000 / seconds, "duration_s": seconds})
              for seconds in (10, 5)]
-    rows = rows_of(page_of(*paths), "Queries over the whole run")
+    page = page_of(*paths)
+    rows = rows_of(page, "Queries over the whole run")
+    check("The client was late" not in page, "the rates add up")
     check_equal([rows[name][1] for name in ("requested", "scheduled", "sent", "answered")], ["300 q/s"] * 4, "rates")
 
 
