@@ -53,14 +53,14 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
         diagnosis_line_say(
             line->evidence, "%s of %s source tuples are in TIME_WAIT towards the server",
             units_format_known(a, in->tuples_in_time_wait), units_format_known(b, in->n_tuples));
-        diagnosis_line_say(line->remedy, in->host->tcp_timestamps == 0
-                                             ? "wait 60 s, or add tuples with --source or --sport; "
-                                               "with net.ipv4.tcp_timestamps=1 TCP reuses those of "
-                                               "later runs at once"
-                                         : in->listens
-                                             ? "wait 60 s, or add tuples with --source or --sport"
-                                             : "wait 60 s, add tuples with --source or --sport, or "
-                                               "use --close rst, which leaves no TIME_WAIT");
+        diagnosis_line_say(line->remedy,
+                           in->host->tcp_timestamps == 0
+                               ? "wait 60 s, or add tuples with --source or --sport; "
+                                 "with net.ipv4.tcp_timestamps=1, TCP can reuse those "
+                                 "of later runs at once"
+                           : in->listens ? "wait 60 s, or add tuples with --source or --sport"
+                                         : "wait 60 s, add tuples with --source or --sport, or "
+                                           "use --close rst, which leaves no TIME_WAIT");
         return;
     }
     diagnosis_line_say(line->evidence, "source tuples: %s; sockets in TIME_WAIT on this host: %s",

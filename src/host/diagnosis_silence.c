@@ -100,8 +100,8 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
                "proxy whose backend is down, or large packets are lost on the way (path MTU)";
     if (in->over_udp)
         return diagnosis_line_count(in, REASON_REFUSED) > 0
-                   ? "nothing listens there, as some were told; hosts limit how many ICMP messages "
-                     "they send"
+                   ? "nothing listens there: some sockets got 'port unreachable', and hosts limit "
+                     "how many ICMP messages they send"
                    : "the server hangs, or a firewall drops the datagrams";
     if (accepts_none)
         return "the server does not accept connections: it hangs or is stopped";
@@ -181,7 +181,7 @@ static void blame_loss(struct diagnosis *d, const struct diagnosis_input *in)
 {
     struct diagnosis_line *line = diagnosis_line_add(d, "lost datagrams", count_half_open(in));
 
-    diagnosis_line_say(line->evidence, "the query that was to prove a socket got no answer");
+    diagnosis_line_say(line->evidence, "the first query on the socket got no answer");
     diagnosis_line_say(line->remedy,
                        "omit --prove yes: over UDP a query or its answer may be lost");
 }
@@ -346,7 +346,7 @@ void diagnosis_silence_given_up(struct diagnosis *d, const struct diagnosis_inpu
     if (n == 0 || diagnosis_silence_never_answered(in))
         return;
     line = diagnosis_line_add(d, "unanswered queries", n);
-    diagnosis_line_say(line->evidence, "ended here, because a query had no answer in time");
+    diagnosis_line_say(line->evidence, "closed by this host because a query had no answer in time");
     diagnosis_line_say(line->remedy, "%s%s",
                        in->none_is_left
                            ? "the server hangs, or the network path is broken"

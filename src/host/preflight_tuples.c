@@ -79,7 +79,7 @@ static void check_tuples(struct preflight *p, const struct host_limits *host,
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "wait %" PRIu64
                            " s for TIME_WAIT to end, or add tuples with --source or --sport (with "
-                           "net.ipv4.tcp_timestamps=1 TCP reuses those of later runs at once)",
+                           "net.ipv4.tcp_timestamps=1, TCP can reuse those of later runs at once)",
                            ask->time_wait_ends_s);
     else if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP,
@@ -172,7 +172,7 @@ static void check_time_wait(struct preflight *p, const struct host_limits *host,
     if (preflight_tuples_reuse(host))
         preflight_line_fix(line, PREFLIGHT_OK,
                            "for %" PRIu64
-                           " s more; reused at once if both ends used timestamps on them",
+                           " s more; reused at once if both ends used TCP timestamps",
                            ask->time_wait_ends_s);
     else
         preflight_line_fix(line, PREFLIGHT_OK, "for %" PRIu64 " s more%s", ask->time_wait_ends_s,

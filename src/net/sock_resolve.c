@@ -56,8 +56,8 @@ static struct addrinfo *look_up(const struct endpoint *e, int family, char *erro
     if (failed == 0)
         return list;
     snprintf(error, SOCK_ERROR_BYTES, "'%.100s': %s%s", e->host,
-             family == AF_INET    ? "no IPv4 address, the family of --source: "
-             : family == AF_INET6 ? "no IPv6 address, the family of --source: "
+             family == AF_INET    ? "no IPv4 address (the family of --source): "
+             : family == AF_INET6 ? "no IPv6 address (the family of --source): "
                                   : "",
              failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
     return NULL;

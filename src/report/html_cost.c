@@ -67,7 +67,7 @@ static void print_table(FILE *out, const struct server_cost *c)
 {
     char text[SERVER_COST_SLOPE_BYTES];
 
-    html_table_begin(out, "What the server paid", columns, 2);
+    html_table_begin(out, "What the run cost the server", columns, 2);
     print_row(out, "user memory per connection", server_cost_slope_text(text, &c->user));
     print_row(out, "kernel memory per connection", server_cost_slope_text(text, &c->kernel));
     print_bytes(out, "socket buffers per connection, at most",

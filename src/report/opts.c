@@ -34,7 +34,7 @@ static const struct option_row compare_rows[] = {
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "compare even if settings or hosts differ", 0, 0,
      NULL},
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
-     "one value per directory: compare the last night with those before", 0, 0, NULL},
+     "one value per directory: compare the last night with the others", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE (-: stdout)",
      0, 0, NULL},
     {OPTIONS_ROW_HELP},

@@ -139,7 +139,7 @@ def test_client_refuses_bad_input():
                 (["--transport", "udp", "--protocol", "ping", target], ["--transport", "'udp' requires --protocol dns"]),
                 (["--transport", "udp", "--protocol", "echo", target], ["--transport", "'udp' requires --protocol dns"]),
                 (["--transport", "udp", "--tls", target], ["--transport", "'udp' conflicts with --tls"]),
-                (["--source", "::1", target], ["HOST", "'127.0.0.1'", "no IPv6 address, the family of --source"]),
+                (["--source", "::1", target], ["HOST", "'127.0.0.1'", "no IPv6 address (the family of --source)"]),
                 (["--control", "127.0.0.1:0", target], ["--control", "'127.0.0.1:0'", "1 to 65535"]),
                 (["--find", "rate", "--find-range", "3-9", "--slo", "p99>1ms", target], ["--slo", "'p99>1ms'", "p99<10ms"]),
                 (["--find", "rate", "--find-range", "3-9", "-r", "5", target], ["--find", "--rate"]),

@@ -211,7 +211,7 @@ def test_a_server_that_seems_idle_is_drawn():
 def test_cpus_busy_are_those_of_the_summary():
     run = copy_of_run("busy.json", server_cost={"watched": "server", "user_ns_per_query": 2e3, "system_ns_per_query": 1e3, "cpus": 0.121349})
     check("; 0.12 CPUs busy\n" in report("show", run).stdout, "the summary")
-    check_equal(rows_of(page_of(run), "What the server paid")["CPUs busy under load"], ["0.12"], "the page")
+    check_equal(rows_of(page_of(run), "What the run cost the server")["CPUs busy under load"], ["0.12"], "the page")
 
 
 def test_a_run_that_sent_nothing_does_not_lack_a_log():

@@ -54,8 +54,8 @@ static void errors_are_named(void **state)
     } cases[] = {
         {EAI_SYSTEM, AF_UNSPEC, "'host': "},
         {EAI_NONAME, AF_UNSPEC, "'host': "},
-        {EAI_NONAME, AF_INET, "'host': no IPv4 address, the family of --source: "},
-        {EAI_NONAME, AF_INET6, "'host': no IPv6 address, the family of --source: "},
+        {EAI_NONAME, AF_INET, "'host': no IPv4 address (the family of --source): "},
+        {EAI_NONAME, AF_INET6, "'host': no IPv6 address (the family of --source): "},
     };
     const struct endpoint e = {.host = "host"};
 
