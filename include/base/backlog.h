@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * backlog: text that the reader of a descriptor has not taken yet. */
+ * backlog: text that the reader of a descriptor has not read yet. */
 #ifndef TCPSCALER_BASE_BACKLOG_H
 #define TCPSCALER_BASE_BACKLOG_H
 
@@ -23,8 +23,8 @@ struct backlog {
  * or if out of memory. */
 void backlog_add(struct backlog *b, char *text, size_t n_bytes);
 
-/* Writes all of it, as long as it may wait.  Returns 0; or EAGAIN if the reader does not take it,
- * or the errno of write(2). */
+/* Writes all of it; waits for the reader as long as may_wait() allows.  Returns 0; or EAGAIN if the
+ * reader does not read, or the errno of write(2). */
 int backlog_write(struct backlog *b, int fd, writing_may_wait *may_wait);
 
 /* Drops what is left. */

@@ -16,16 +16,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Opens `name`, which keeps its content until output_begin(), a document's until it is complete;
- * NULL: opens nothing.  Waits until a FIFO has a reader.  Returns 0; or -1 after one line on stderr
- * if it cannot be opened, stdout was closed when the program started, or it conflicts with another
- * output or an input (base/outputs.h). */
+/* Opens `name`; NULL: opens nothing.  An existing file keeps its content until output_begin(), or
+ * until the new document is complete.  Waits until a FIFO has a reader.  Returns 0; or -1 after one
+ * line on stderr if it cannot be opened, stdout was closed when the program started, or it
+ * conflicts with another output or an input (base/outputs.h). */
 int output_open_document(struct output *o, const char *option, const char *name);
 int output_open_log(struct output *o, const char *option, const char *name);
 
-/* Starts over: empties what is written of a document, or a log that is a regular file other than
- * stdout.  Call it once all outputs are open and before the first write.  No-op if not open.
- * Returns 0, or -1 after one line on stderr. */
+/* Starts over: removes what has been written of a document, and empties a log that is a regular
+ * file other than stdout.  Call it once all outputs are open and before the first write.  No-op if
+ * not open.  Returns 0, or -1 after one line on stderr. */
 int output_begin(const struct output *o);
 
 /* Whether output_reopen() continues it in a new file: a log that is a regular file other than

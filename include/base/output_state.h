@@ -17,7 +17,7 @@ struct output {
     int fd;             /* under the stream; -1: not open, or a file to be replaced */
     int error;          /* errno of the first failed write, 0: none */
     bool is_incomplete; /* lines were lost before output_reopen(), which said so */
-    bool said_lost;     /* output_say_lost() has */
+    bool said_lost;     /* output_say_lost() has said so */
     bool is_document;
     bool is_new;                     /* did not exist before it was opened */
     struct replacement *replacement; /* NULL: written in place */

@@ -16,7 +16,7 @@ struct replacement {
 };
 
 /* Checks whether a file of this name can be replaced.  Returns NULL if it must be written in place:
- * its name is empty or ends in '/', it is a link to nothing, not a regular file, or an open one
+ * its name is empty or ends in '/', it is a dangling link, not a regular file, or an open one
  * (stdout, /dev/fd/N), it is mounted, it or its directory is not writable, it or NAME.tmp is
  * another user's in a sticky directory such as /tmp, or there is no memory. */
 struct replacement *replacement_of(const char *name);

@@ -4,9 +4,9 @@
  *
  * After the first request the program goes on to its report; code that waits checks
  * shutdown_was_requested() and stops waiting.  The second request ends the program at once with 128
- * + the signal's number, without a report.  Two are the same request within 200 ms, as timeout(1)
- * sends them, or if the later one is a SIGHUP: when a terminal closes, both the kernel and the
- * shell may send one.  One state per process; main thread. */
+ * + the signal's number, without a report.  Two signals within 200 ms, as timeout(1) sends them,
+ * are one request, and so are two of which the later one is a SIGHUP: when a terminal closes, both
+ * the kernel and the shell may send one.  One state per process; main thread. */
 #ifndef TCPSCALER_BASE_SHUTDOWN_H
 #define TCPSCALER_BASE_SHUTDOWN_H
 
@@ -33,7 +33,8 @@ void shutdown_request(int number);
  * no longer is.  Any thread. */
 bool shutdown_is_hangup(void);
 
-/* A SIGHUP that is held back and means that the terminal is gone is a request, too.  Any thread. */
+/* Whether a request was made.  A SIGHUP that is held back counts if it means that the terminal is
+ * gone.  Any thread. */
 bool shutdown_was_requested(void);
 
 /* The same as a flag, for code that must not depend on signals. */

@@ -46,7 +46,7 @@ char *units_write_duration(char *buffer, uint64_t ns);
 /* 1234567 -> "1,234,567". */
 char *units_format_count(char *buffer, uint64_t count);
 
-/* A rate, rounded: the same from 10 on, three digits below. */
+/* A rate, rounded: "1,234" from 10 on, with three significant digits below. */
 char *units_format_rate(char *buffer, double per_s);
 
 /* A rate to the tenth, "20105.6"; below 1, where that would leave little of it, with three
@@ -57,8 +57,8 @@ char *units_format_tenths(char *buffer, double per_s);
  * "1234567".  n: 0, or 1e-4 to 1e15. */
 char *units_format_decimal(char *buffer, double n);
 
-/* Returns a share of 0 to 1 so that, printed with this many significant digits, it is 1 only if it
- * is all. */
+/* Returns the share; if it is less than 1, lowered so far that it is not printed as 1 with this
+ * many digits. */
 double units_round_share(double share, int n_digits);
 
 /* Like units_format_count(); "unknown" for UINT64_MAX. */

@@ -23,10 +23,10 @@ bool writing_until_shutdown(uint64_t waited_ns);
 
 bool writing_never(uint64_t waited_ns);
 
-/* Writes all of the text, as long as it may wait.  Returns the number of bytes written; if not all,
- * with *error: EAGAIN if the reader does not read, or the errno of write(2); else 0.  Blocks only
- * on a regular file, and on a pipe that writing_open_again() could not open and that another
- * process fills at this moment. */
+/* Writes all of the text; waits for the reader as long as may_wait() allows.  Returns the number of
+ * bytes written; if not all, with *error: EAGAIN if the reader does not read, or the errno of
+ * write(2); else 0.  Blocks only on a regular file, and on a pipe that writing_open_again() could
+ * not open and that another process fills at this moment. */
 size_t writing_all(int fd, const char *text, size_t n_bytes, writing_may_wait *may_wait,
                    int *error);
 

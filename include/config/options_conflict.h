@@ -18,10 +18,10 @@ struct options_conflict {
 int options_refuse_conflicts(const char *subject, const struct options_conflict *rows,
                              size_t n_rows, char *error);
 
-/* Refuses an option that requires another one, which was not given: says, too, what that one
- * excludes, so that no message asks for an option that the next one refuses.  Returns -1 with
- * "OPTION: requires REQUIRED, which conflicts with NAME: REASON" of the first row in use, otherwise
- * with "OPTION: requires REQUIRED", in error (OPTIONS_ERROR_BYTES). */
+/* Refuses an option that requires another one, which was not given.  If that one conflicts with an
+ * option in use, says that, too: no message asks for an option that the next message refuses.
+ * Returns -1 with "OPTION: requires REQUIRED, which conflicts with NAME: REASON" of the first row
+ * in use, otherwise with "OPTION: requires REQUIRED", in error (OPTIONS_ERROR_BYTES). */
 int options_refuse_without(const char *option, const char *required,
                            const struct options_conflict *rows, size_t n_rows, char *error);
 

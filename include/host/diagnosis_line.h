@@ -17,12 +17,12 @@ struct diagnosis_input {
     const struct tally *tally;
     const char *target; /* the server's address and port, with classes the one that refused
                          * connections; as printed */
-    bool target_serves; /* connections to it live that have not become unresponsive */
-    bool has_classes;   /* some may have ports of their own */
+    bool target_serves; /* it has live connections that have not become unresponsive */
+    bool has_classes;   /* each may have its own port */
     const char *silent; /* ports whose connections were never answered, while all other connections
                            were; NULL: none */
-    const char *lost;   /* ports that answered and have no connection left, while others have all of
-                           theirs; NULL: none */
+    const char *lost;   /* ports that answered and have no connection left, while the others still
+                           have all; NULL: none */
     const char *protocol;
     bool over_tls, over_udp; /* all connections */
     bool with_proxy_headers; /* each begins with a PROXY header */
@@ -32,7 +32,7 @@ struct diagnosis_input {
     bool none_is_left;                     /* no connection is left */
     bool server_was_tried, server_accepts; /* afterwards; those without connections */
     uint64_t unresponsive, live;           /* at the end */
-    uint64_t answering; /* of those that live: answered, without a timeout since */
+    uint64_t answering;                    /* of the live ones: answered, without a timeout since */
     uint64_t half_open;
     const char *shortage; /* why memory was short, if it stopped opening; NULL: it was not */
     const struct host_limits *host; /* when the last query was resolved */

@@ -21,7 +21,7 @@ struct host_limits {
     uint64_t epoll_watches;        /* fs.epoll.max_user_watches, per user */
     /* threads */
     uint64_t threads_max, threads_running;        /* kernel.threads-max; of the whole host */
-    uint64_t pid_max;                             /* kernel.pid_max, of the whole host, too */
+    uint64_t pid_max;                             /* kernel.pid_max, also of the whole host */
     uint64_t user_threads_max, user_threads;      /* RLIMIT_NPROC; unknown: it does not apply */
     uint64_t cgroup_threads_max, cgroup_threads;  /* tightest pids.max of our cgroups */
     char cgroup_threads_limit[CGROUP_PATH_BYTES]; /* path of that limit */
@@ -53,7 +53,7 @@ struct host_limits {
 
 void host_limits_read(struct host_limits *host);
 
-/* Replaces the figures of this user by those of the one to whom this program, which has one thread,
+/* Replaces this user's figures by those of the user to which this program, which has one thread,
  * will switch: root's exemptions from RLIMIT_NPROC and fs.file-max end then. */
 void host_limits_of_user(struct host_limits *host, uint64_t user);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * preflight_memory: the part of preflight that compares the memory that connections need
- * (host/memory_model.h) with what this host, the cgroup and the address space leave.  Of the first
- * two a program keeps a reserve, from which it opens no connection (host/memory_watch.h): it is not
- * available.  Pure. */
+ * (host/memory_model.h) with what this host, the cgroup and the address space leave.  A program
+ * keeps a reserve of the first two, from which it opens no connection (host/memory_watch.h), so the
+ * reserve is not available.  Pure. */
 #ifndef TCPSCALER_HOST_PREFLIGHT_MEMORY_H
 #define TCPSCALER_HOST_PREFLIGHT_MEMORY_H
 

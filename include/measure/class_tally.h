@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * class_tally: the counts of one class of clients (--class), and the law that those of all classes
- * add up to the tally of the run.  Pure; one owner, readers as for tally. */
+ * class_tally: the counts of one class of clients (--class), and the law that the counts of all
+ * classes add up to those of the run.  Pure; one owner, readers as for tally. */
 #ifndef TCPSCALER_MEASURE_CLASS_TALLY_H
 #define TCPSCALER_MEASURE_CLASS_TALLY_H
 

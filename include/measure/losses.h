@@ -44,7 +44,7 @@ uint64_t losses_idle_of_most_ns(const struct losses *l);
  * timeout. */
 bool losses_are_of_idleness(const struct losses *l);
 
-/* Whether losses_are_of_idleness() only without the shortest idle times. */
+/* Whether losses_are_of_idleness() holds only if the shortest idle times are left out. */
 bool losses_have_exceptions(const struct losses *l);
 
 /* The number of queries answered on each of at least 95 % of them, as with a limit on queries per

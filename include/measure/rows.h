@@ -41,7 +41,7 @@ struct rows_options {
 /* Starts the writer thread.  Returns NULL with errno on failure. */
 struct rows *rows_open(const struct rows_options *options);
 
-/* Writes the header, and from then on rows: before it, nothing is written. */
+/* Writes the header, and rows from then on; nothing is written before this call. */
 void rows_start(struct rows *s);
 
 /* Before the first row: the schedule begins at begin_ns, from which one_in counts the time due. */

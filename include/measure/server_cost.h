@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_cost: what the watched server paid per connection and per query, from samples.  Pure.
+ * server_cost: what a connection and a query cost the watched server, from samples.  Pure.
  *
  * Bytes per connection are the slope of memory over the number of connections, over the ramp: the
  * samples until the load began or, if most connections came later, all samples; unknown if their

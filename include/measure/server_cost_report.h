@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_cost_report: prints what the watched server paid, as text and as JSON.  Judges nothing. */
+ * server_cost_report: prints what the run cost the watched server, as text and as JSON.  Judges
+ * nothing. */
 #ifndef TCPSCALER_MEASURE_SERVER_COST_REPORT_H
 #define TCPSCALER_MEASURE_SERVER_COST_REPORT_H
 

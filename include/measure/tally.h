@@ -70,7 +70,7 @@ struct tally {
     struct {
         tally_count attempted;        /* attempted, including replacements */
         tally_count reopened;         /* attempted to replace a connection that ended */
-        tally_count held;             /* due on schedule, and held back by the connect window */
+        tally_count held;             /* due on schedule, but delayed by the connect window */
         tally_count connected;        /* established here */
         tally_count replaced;         /* of these, replacements */
         tally_count secured;          /* TLS handshake completed */

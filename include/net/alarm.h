@@ -26,7 +26,8 @@ int alarm_init(struct alarm *a, struct event_base *base, int priority, event_cal
 void alarm_free(struct alarm *a);
 
 /* Fires once at at_ns (CLOCK_MONOTONIC, not 0); replaces an earlier setting.  Setting also clears
- * an expiration that was not read, which saves a read(2).  Called for every turn of a worker. */
+ * an expiration that was not read, which saves a read(2).  Called in every iteration of a worker's
+ * loop. */
 static inline void alarm_set(const struct alarm *a, uint64_t at_ns)
 {
     const struct itimerspec at = {.it_value = clock_timespec(at_ns)};

@@ -19,8 +19,8 @@ struct deadline {
 /* Returns the deadline that ends wait_ms from now. */
 struct deadline deadline_in(int wait_ms);
 
-/* Call it before each call on fd: sets how long that one may wait.  Returns whether there is time
- * left; if not, sets errno to ETIMEDOUT. */
+/* Call it before each call on fd: sets how long that call may wait.  Returns whether there is
+ * time left; if not, sets errno to ETIMEDOUT. */
 bool deadline_arm(struct deadline *d, int fd);
 
 /* After a call that failed: returns whether to call deadline_arm() and try again, because the call

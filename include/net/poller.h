@@ -67,8 +67,8 @@ int poller_set_timeout(struct poller *p, struct polled *s, const struct timeval 
 int poller_set_own_timeout(struct poller *p, struct polled *s, const struct timeval *timeout);
 void poller_clear_timeout(struct polled *s);
 
-/* Neither the socket nor its timeout is reported any more, nor what was found ready in this turn.
- * The socket stays open.  No effect if it is not watched. */
+/* Neither the socket nor its timeout is reported any more, nor what was found ready in this
+ * iteration.  The socket stays open.  No effect if it is not watched. */
 void poller_stop(struct poller *p, struct polled *s);
 
 #endif

@@ -26,8 +26,8 @@ struct sock_listen_options {
  * restart can bind at once. */
 int sock_listen(const struct sock_address *address, const struct sock_listen_options *options);
 
-/* Sets SO_REUSEPORT of a socket that listens without it: from then on others may listen on its
- * address with it.  Returns 0, or -1 with errno. */
+/* Sets SO_REUSEPORT of a socket that listens without it: from then on, others with SO_REUSEPORT may
+ * listen on its address.  Returns 0, or -1 with errno. */
 int sock_share_port(int fd);
 
 /* Gets the address that a socket is bound to, with the actual port if port 0 was requested. */
@@ -37,8 +37,8 @@ int sock_local_address(int fd, struct sock_address *address);
  * that is unknown or there is no route.  Sends nothing. */
 bool sock_has_local_address(const struct sock_address *target);
 
-/* Returns whether the address is multicast or broadcast, to which nobody can connect; false also if
- * that is unknown.  Sends nothing. */
+/* Returns whether the address is multicast or broadcast, to which no socket can connect; false also
+ * if that is unknown.  Sends nothing. */
 bool sock_is_of_group(const struct sock_address *target);
 
 /* Whether connections to a target can have this source address, with any port. */

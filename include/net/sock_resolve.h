@@ -25,8 +25,8 @@ struct sock_greeting {
  * -1 with one line in error (SOCK_ERROR_BYTES). */
 int sock_resolve(const struct endpoint *e, int family, struct sock_address *address, char *error);
 
-/* Likewise, but of several addresses selects the first that accepts a connection, otherwise the
- * first; with port 0, the first untried. */
+/* Likewise, but selects the first of several addresses that accepts a connection; if none does, the
+ * first one.  With port 0, the first one, without a test. */
 int sock_resolve_server(const struct endpoint *e, int family, const struct sock_greeting *greeting,
                         struct sock_address *address, char *error);
 

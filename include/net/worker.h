@@ -89,7 +89,7 @@ void worker_add_timer(struct event *timer, const struct timeval *wait);
 /* Likewise, at an absolute time (CLOCK_MONOTONIC). */
 void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
 
-/* Sockets that are ready all the time put a timer off for this long. */
+/* How long, at most, sockets that are ready all the time delay a timer. */
 #define WORKER_MOST_PUT_OFF_S 1
 
 /* For a timer whose work depends on data in the sockets, which this thread may read late.  Call it
@@ -98,8 +98,8 @@ void worker_add_timer_at(struct event *timer, uint64_t at_ns, uint64_t now_ns);
  * WORKER_MOST_PUT_OFF_S; the second call returns true. */
 bool worker_await_reads(struct event *timer, struct event *idle);
 
-/* Adds a timer of which there are many, and leaves room for WORKER_TIMERS.  Takes about 1 us.
- * Returns 0, or -1 if there is no memory. */
+/* Adds one of many timers; leaves room for the WORKER_TIMERS above.  Takes about 1 us.  Returns 0,
+ * or -1 if there is no memory. */
 int worker_add_one_of_many(struct event *timer, const struct timeval *wait);
 
 /* From a callback: ends the loop after this callback. */

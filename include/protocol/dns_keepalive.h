@@ -3,7 +3,8 @@
  * pieces.  Pure.
  *
  * Goes through the message byte by byte: header, questions, records, and the options of the OPT
- * record (RFC 6891) in the additional section.  Needs no buffer and no memory but its state. */
+ * record (RFC 6891) in the additional section.  Needs no buffer: its state is all the memory it
+ * uses. */
 #ifndef TCPSCALER_PROTOCOL_DNS_KEEPALIVE_H
 #define TCPSCALER_PROTOCOL_DNS_KEEPALIVE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * query_echo: messages of a fixed size that have to come back byte for byte.  A byte that differs
- * is malformed. */
+ * query_echo: messages of a fixed size that must come back unchanged.  An answer with a different
+ * byte is malformed. */
 #ifndef TCPSCALER_PROTOCOL_QUERY_ECHO_H
 #define TCPSCALER_PROTOCOL_QUERY_ECHO_H
 

@@ -17,7 +17,7 @@ enum { CLASS_READER_MOST = 64 };
 size_t class_reader_take(const struct json_object *result,
                          struct class_report classes[CLASS_READER_MOST]);
 
-/* Whether a metric is of a class: "response:stub". */
+/* Whether a metric is that of a class, such as "response:stub". */
 bool class_reader_is_of_class(const char *metric);
 
 #endif

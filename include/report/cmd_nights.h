@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * cmd_nights: tcpreport compare --nights.  The runs of one directory are a night; judges the last
- * one by the nights before it. */
+ * cmd_nights: tcpreport compare --nights.  The runs of one directory are a night; compares
+ * the last one with the nights before it. */
 #ifndef TCPSCALER_REPORT_CMD_NIGHTS_H
 #define TCPSCALER_REPORT_CMD_NIGHTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * fingerprint: whether two results are comparable: same settings and same host.  Outputs, sources,
- * seeds, goals and the target are ignored: two servers are compared with the same load.  Pure. */
+ * seeds, goals and the target are ignored, so that two servers can be compared.  Pure. */
 #ifndef TCPSCALER_REPORT_FINGERPRINT_H
 #define TCPSCALER_REPORT_FINGERPRINT_H
 

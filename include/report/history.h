@@ -33,8 +33,8 @@ struct history {
 int history_make(struct history *h, const struct timeline *t);
 void history_free(struct history *h);
 
-/* Says when the measurement began and ended, since the epoch; end_ns 0: unknown.  A beginning that
- * is not in the first column is not used: the clock was set, or the log is of another time. */
+/* Sets when the measurement began and ended, since the epoch; end_ns 0: unknown.  Ignores a start
+ * that is not in the first column: the clock was set, or the log is of another time. */
 void history_set_measurement(struct history *h, const struct timeline *t, uint64_t begin_ns,
                              uint64_t end_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * html_page: begin and end of a self-contained HTML document: its style is inline, it has no
- * script, and its policy forbids every request.  Pure except for the stream. */
+ * html_page: the start and the end of a self-contained HTML document: its style is inline, it has
+ * no script, and its policy forbids every request.  Pure except for the stream. */
 #ifndef TCPSCALER_REPORT_HTML_PAGE_H
 #define TCPSCALER_REPORT_HTML_PAGE_H
 

@@ -11,7 +11,7 @@
 /* The line types 1 to this number have colours of their own. */
 enum { HTML_PLOTS_COLOURS = 3 };
 
-/* The terminal, the labels of the axes, and all that the page overrides: what is black. */
+/* The terminal, the labels of the axes, and the black parts, whose colour the page overrides. */
 void html_plots_head(FILE *out, const char *name, const char *x, const char *y);
 
 /* An axis from 0 to `most` (> 0) with at most 6 marks, which do not touch. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * html_sections: the sections of the page about a run, in the order of the page.  Most write
- * nothing if there is nothing to say.  They print what the result says and judge nothing. */
+ * nothing if there is nothing to say.  They print the result and judge nothing. */
 #ifndef TCPSCALER_REPORT_HTML_SECTIONS_H
 #define TCPSCALER_REPORT_HTML_SECTIONS_H
 
@@ -44,7 +44,7 @@ void html_search_answer(FILE *out, const struct json_object *search);
 void html_sweep(struct html_report *r);
 void html_sweep_answer(FILE *out, const struct json_object *sweep);
 
-/* What the watched server paid per connection and query, with pictures. */
+/* What a connection and a query cost the watched server, with pictures. */
 void html_cost(struct html_report *r);
 
 /* The comparison with the earlier runs; the instances that were added up. */

@@ -30,7 +30,7 @@ bool lines_next(struct lines *l);
 /* After the last line: returns 0 if that was the end, or -1 after one line on stderr. */
 int lines_end(const struct lines *l);
 
-/* Says what is wrong with the last line.  Returns -1. */
+/* Prints on stderr what is wrong with the last line.  Returns -1. */
 int lines_refuse(const struct lines *l, const char *why);
 
 #endif

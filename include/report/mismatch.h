@@ -9,9 +9,9 @@
 /* Gets a line of text without an end of line. */
 typedef void mismatch_say(void *context, const char *text);
 
-/* Says what does not match, run by run: the same seed as that of an earlier one, or settings or
- * times other than those of the first; then, of several runs, which is the first search.  Runs
- * without a result match. */
+/* Reports what does not match, run by run: the same seed as that of an earlier one, or settings or
+ * times other than those of the first; then, if there are several runs, the first that is a search.
+ * Runs without a result match. */
 void mismatch_find(const struct recordings *all, mismatch_say *say, void *context);
 
 #endif

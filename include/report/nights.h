@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * nights: is tonight worse than the nights before?  The unit is the night, one value each: the runs
- * of a night share its luck.  Two tests, both on Student's t:
+ * of one night are not independent.  Two tests, both on Student's t:
  *   step   tonight against the last NIGHTS_SLIDING nights: the prediction interval of one more
  *          value, so that noise between nights widens it;
  *   drift  the mean of the last NIGHTS_RECENT nights, tonight included, against that of the first
- *          NIGHTS_PINNED: finds what a sliding reference follows.
- * A metric is worse when a test says so at NIGHTS_LEVEL, divided by the number of tests
- * (Bonferroni), and the change exceeds least_share.  Pure. */
+ *          NIGHTS_PINNED: finds slow changes, which a sliding reference follows.
+ * A metric is worse if a test is significant at NIGHTS_LEVEL, divided by the number of
+ * tests (Bonferroni), and the change exceeds least_share.  Pure. */
 #ifndef TCPSCALER_REPORT_NIGHTS_H
 #define TCPSCALER_REPORT_NIGHTS_H
 

@@ -12,14 +12,14 @@
 /* Copies the text, with '?' for each control character; "-" for NULL.  Returns the copy. */
 const char *plain(char copy[PLAIN_BYTES], const char *text);
 
-/* Whether it has none. */
+/* Whether the text has no control characters. */
 bool plain_is(const char *text);
 
 /* Prints text of any length, with '?' for each control character, and pads it with spaces to this
  * many columns. */
 void plain_print(FILE *out, const char *text, int columns);
 
-/* Columns of a text in UTF-8, of characters of one column each. */
+/* Columns of a text in UTF-8, if each character takes one. */
 int plain_columns(const char *text);
 
 #endif

@@ -13,7 +13,7 @@ double plot_marks_step(double most);
 void plot_marks_print(FILE *out, double number);
 
 /* A logarithmic axis x of numbers from `low` to `high`, with at most 8 marks if they are within
- * reason; a range that begins at 0 is left to gnuplot. */
+ * reason; gnuplot chooses those of a range that begins at 0. */
 void plot_marks_loads(FILE *out, double low, double high);
 
 #endif

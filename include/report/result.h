@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * result: reads the output of tcpclient --json, text in, values out; opens no files.  json-c,
- * which parses it, keeps 64-bit integers such as seeds intact. */
+ * result: reads the output of tcpclient --json, text in, values out; opens no files.  json-c
+ * parses it, and keeps 64-bit integers such as seeds intact. */
 #ifndef TCPSCALER_REPORT_RESULT_H
 #define TCPSCALER_REPORT_RESULT_H
 
@@ -22,7 +22,7 @@ struct json_object;
 struct json_object *result_parse(const char *text, size_t n_bytes, char error[RESULT_ERROR_BYTES]);
 void result_free(struct json_object *result);
 
-/* The same of any JSON value but null, with at most RESULT_MOST_PARTS objects and arrays. */
+/* The same for any JSON value but null, with at most RESULT_MOST_PARTS objects and arrays. */
 struct json_object *result_parse_any(const char *text, size_t n_bytes,
                                      char error[RESULT_ERROR_BYTES]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * result_figures: what a result, a struct json_object from result_parse(), says about its run. */
+ * result_figures: the figures of a result, a struct json_object from result_parse(). */
 #ifndef TCPSCALER_REPORT_RESULT_FIGURES_H
 #define TCPSCALER_REPORT_RESULT_FIGURES_H
 
@@ -62,7 +62,7 @@ const char *result_connections_requested(const struct json_object *result);
 /* The timeout: every unanswered query took at least this long; 0: unknown. */
 uint64_t result_timeout_ns(const struct json_object *result);
 
-/* The same of a metric: LATENCY_NEVER for connections that did not get there and lost messages. */
+/* The same for a metric: LATENCY_NEVER for connections that failed and for lost messages. */
 uint64_t result_timeout_of_ns(const struct json_object *result, const char *metric);
 
 /* Whether any percentile of the response time holds; false, too, if that is unknown. */

@@ -61,7 +61,7 @@ bool run_group_has_unit(const struct recording *first, const struct run_group *g
 bool run_metric_value(const struct json_object *result, const struct run_metric *row,
                       double *value);
 
-/* Whether runs say if this metric holds: those that the verdict judges. */
+/* Whether runs say if this metric holds, as they do for those that the verdict judges. */
 bool run_metric_is_judged(const struct run_metric *row);
 
 /* False: the run says that this percentile includes its host's own delays. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * same_run: whether a run is among several recordings twice, as itself, as a copy or as an instance
+ * same_run: whether several recordings contain a run twice, as itself, as a copy or as an instance
  * of a merged result.  Pure. */
 #ifndef TCPSCALER_REPORT_SAME_RUN_H
 #define TCPSCALER_REPORT_SAME_RUN_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * server_cost_reader: reads what the watched server paid, and the samples, from JSON.  Pure. */
+ * server_cost_reader: reads what a run cost the watched server, and the samples, from JSON.  Pure.
+ */
 #ifndef TCPSCALER_REPORT_SERVER_COST_READER_H
 #define TCPSCALER_REPORT_SERVER_COST_READER_H
 

@@ -14,7 +14,7 @@ struct timeline_entry {
     uint64_t begin_ns, length_ns; /* since the epoch */
     uint64_t max_ns;
     uint64_t second;    /* since the first start of all; those of a log follow each other */
-    uint32_t log;       /* which one it is of */
+    uint32_t log;       /* the number of its log */
     uint32_t tag_place; /* its tag's among all tags; only in timeline.c */
     char tag[HLOG_TAG_BYTES];
     char *base64;
@@ -32,7 +32,7 @@ void timeline_free(struct timeline *t);
  * out of memory. */
 int timeline_add(struct timeline *t, uint64_t start_epoch_ns, const struct hlog_interval *interval);
 
-/* Adds the entries of `from`, a log of this number, to a timeline that has no others than joined
+/* Adds the entries of `from`, a log of this number, to a timeline that has only joined
  * ones.  They share the text, which is most of a log: free `from` last.  Returns 0, or -1 if out of
  * memory. */
 int timeline_join(struct timeline *into, const struct timeline *from, uint32_t log);
@@ -44,8 +44,8 @@ void timeline_sort(struct timeline *t);
 /* Start of the first interval; UINT64_MAX if there is none. */
 uint64_t timeline_first_ns(const struct timeline *t);
 
-/* Merges the histograms of the next second of a tag and tells what they cover: from the earliest
- * begin, and of several logs the mean length, over which their rates add up.  *at is the position,
+/* Merges the histograms of the next second of a tag and sets *covered: from the earliest start, and
+ * of several logs the mean length, over which their rates add up.  *at is the position,
  * 0 at first; h is reset.  Returns 1, 0 at the end, -1 if out of memory. */
 int timeline_next(const struct timeline *t, size_t *at, struct timeline_entry *covered,
                   struct hist *h);

@@ -48,7 +48,7 @@ struct server_accept_params {
 int server_accept_start(struct server_accept *a, struct server_conns *conns,
                         const struct server_accept_params *params);
 
-/* Stops accepting until resumed by request.  The kernel still completes as many handshakes as its
+/* Stops accepting, or resumes it.  The kernel still completes as many handshakes as its
  * queue holds. */
 void server_accept_suspend(struct server_accept *a, bool suspended);
 

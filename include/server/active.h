@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * server_active: the connections that are open in all workers, and the limit of their number
+ * server_active: the number of open connections in all workers, and its limit
  * (--max-connections).  Any thread. */
 #ifndef TCPSCALER_SERVER_ACTIVE_H
 #define TCPSCALER_SERVER_ACTIVE_H

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* Returns whether the address of a peer counts: for a limit per source, unless its PROXY header
- * names another one, or for the list of connections. */
+/* Returns whether the address of a peer is needed: for a limit per source, where the
+ * address in a PROXY header replaces it, or for the list of connections. */
 bool server_admission_needs_peer(const struct server_config *config);
 
 /* Serves or refuses a connection; fd is no longer the caller's.  peer: its address; read only if

@@ -39,8 +39,8 @@ struct server_config {
     struct cpulist cpus;            /* CPUs of the workers */
     bool busy_poll;                 /* the workers never sleep */
     bool own_fd_tables;
-    bool threads_are_fixed;      /* with more, each with an fd table, there would be more room */
-    const char *thread_limit;    /* allows fewer threads than the fd tables could use; NULL: none */
+    bool threads_are_fixed;   /* more threads, each with an fd table, would make more room */
+    const char *thread_limit; /* the limit that allows too few threads for all fd tables; or NULL */
     struct memory_watch *memory; /* must approve each new connection */
     bool quiet;
     struct tls_context *tls;         /* NULL: plain TCP */

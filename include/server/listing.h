@@ -35,8 +35,8 @@ void server_listing_add(struct server_listing *l, const struct srcplan_tuple *so
                         const struct srcplan_tuple *identity);
 
 /* _begin writes the header; it returns 0, or -1 if out of memory.  _put writes the rows added since
- * the last call, without waiting for a reader; while the output still keeps earlier rows, leave
- * them here.  Main thread. */
+ * the last call, without waiting for a reader; do not call it while the output still keeps earlier
+ * rows.  Main thread. */
 int server_listing_begin(struct output *out);
 void server_listing_put(struct server_listing *l, struct output *out);
 

@@ -31,7 +31,7 @@ struct server {
     struct server_result result;
     struct server_tally previous; /* at the last statistics line */
     uint64_t begin_ns, previous_ns;
-    uint64_t pressure_ns; /* last look for memory pressure of TCP */
+    uint64_t pressure_ns; /* last check for memory pressure of TCP */
     struct event_base *base;
     struct memory_watch memory;
     bool memory_was_short; /* at the last check */

@@ -17,7 +17,7 @@ enum server_exit { SERVER_EXIT_DONE = 0, SERVER_EXIT_REPORT_LOST = 1, SERVER_EXI
     }
 
 /* Require opts and plan.  _print_plan is --plan.  Both return the exit code and log errors on
- * stderr; that a printed plan does not fit is not logged again. */
+ * stderr; a printed plan that does not fit is not an error to log. */
 int server_session_print_plan(struct server *s);
 int server_session_run(struct server *s);
 

@@ -3,10 +3,10 @@
  * first 64 bits of an IPv6 address, the part that identifies one host or site.
  *
  * All memory is allocated at the start, at most 24 bytes per possible connection, and the kernel
- * provides only what is used.  A source is forgotten when its last connection ends, so there are
- * never more sources than connections, even with forged addresses.  One lock for all threads, held
- * for a short search.  A secret number determines the bucket of a source, so attackers cannot
- * choose sources that collide. */
+ * provides only the part that is used.  A source is forgotten when its last connection ends, so
+ * there are never more sources than connections, even with forged addresses.  One lock for all
+ * threads, held for a short search.  A secret number determines the bucket of a source, so
+ * attackers cannot choose sources that collide. */
 #ifndef TCPSCALER_SERVER_SOURCE_LIMIT_H
 #define TCPSCALER_SERVER_SOURCE_LIMIT_H
 

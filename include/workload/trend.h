@@ -23,7 +23,7 @@ struct trend {
         uint64_t n, least;
         uint64_t at_ns; /* of the least */
     } early, late;
-    uint64_t n_timed_out, n_timed_out_before; /* so far; before the least of the second quarter */
+    uint64_t n_timed_out, n_timed_out_before; /* so far; before the minimum of the second quarter */
     uint64_t n_lost;                          /* of the queries in flight then */
 };
 

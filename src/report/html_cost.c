@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * html_cost: the section about what the watched server paid per connection and per query. */
+ * html_cost: the section about what a connection and a query cost the watched server. */
 #include "base/units.h"
 #include "measure/server_cost_report.h"
 #include "report/html_picture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * watch_pace: how often an expensive reading is taken: so that it takes at most a given part of one
+ * watch_pace: how often an expensive reading is taken, so that it takes at most a given part of one
  * CPU's time, whatever it costs on this host.  Pure. */
 #ifndef TCPSCALER_HOST_WATCH_PACE_H
 #define TCPSCALER_HOST_WATCH_PACE_H

@@ -13,9 +13,9 @@ struct port_sockets {
 struct port_listeners {
     uint64_t n;
     uint64_t queue;   /* connections that wait for accept(2): in the longest queue */
-    uint64_t backlog; /* what a queue holds: the shortest; 0 without listeners */
-    uint64_t drops;   /* SYNs and handshakes that the listeners have dropped: each overflow of an
-                         accept queue, and what they dropped otherwise; of each modulo 2^32 */
+    uint64_t backlog; /* the smallest limit of a queue; 0 without listeners */
+    uint64_t drops;   /* SYNs and handshakes that the listeners have dropped, each overflow of an
+                         accept queue included; of each listener modulo 2^32 */
 };
 
 /* Lists all sockets but the listeners: about 0.1 s per 100,000 of the namespace.  Returns 0, or -1

@@ -36,9 +36,9 @@ static inline bool process_is(const struct process *a, const struct process *b)
 uint64_t process_rss_bytes(const char *proc, int pid);
 /* Walks all pages of the process and holds its memory map meanwhile: milliseconds per GiB. */
 uint64_t process_pss_bytes(const char *proc, int pid);
-/* In the tables of all threads.  A thread that does not share that of the main thread has its own,
- * which kcmp(2) tells; if it cannot, as without the permissions of a debugger, all share one.
- * Before Linux 6.2, lists them all. */
+/* In the tables of all threads.  kcmp(2), which needs the permissions of a debugger, tells
+ * whether a thread has its own table; without it, all threads are assumed to share one.  Before
+ * Linux 6.2, lists all descriptors. */
 uint64_t process_fds(const char *proc, int pid);
 
 /* Whether it has the network namespace of this process; true if unknown. */

@@ -19,7 +19,7 @@ struct watch_thread {
     /* Called by the thread, set by the caller. */
     void (*load)(void *context, struct watch_load *load);
     void *context;
-    struct watch_series series; /* while the thread runs, the thread's */
+    struct watch_series series; /* owned by the thread while it runs */
     pthread_t thread;
     int stop_fd;
     bool is_running;

@@ -78,7 +78,8 @@ int port_sockets_read(struct port_sockets *s, uint16_t port)
     return inet_sockets_each(&which, on_socket, s);
 }
 
-/* Of a listener, the "receive queue" holds connections and the "send queue" is its length. */
+/* A listener's "receive queue" is the number of waiting connections, its "send queue" the backlog.
+ */
 static void on_listener(void *context, const struct inet_diag_msg *socket, size_t n_bytes)
 {
     struct port_listeners *l = context;
