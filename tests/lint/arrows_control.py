@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The control of arrows.py: each way to break the order of the rooms, tried on a copy of the sources, is reported."""
+"""The control of arrows.py: each way to break the order of the rooms, made in a copy of the sources, is reported."""
 import shutil
 import subprocess
 import sys
@@ -10,20 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def change(path, text):
-    """Returns what takes the change back."""
-    before = path.read_text()
-    path.write_text(text)
-    return lambda: path.write_text(before)
-
-
 def append(path, text):
-    return change(path, path.read_text() + text)
+    path.write_text(path.read_text() + text)
 
 
 def replace(path, old, new):
     assert old in path.read_text(), f"{path}: {old}"
-    return change(path, path.read_text().replace(old, new))
+    path.write_text(path.read_text().replace(old, new))
 
 
 BREAKS = {
@@ -31,8 +24,8 @@ BREAKS = {
         lambda tree: append(tree / "src/base/units.c", '#include "client/opts.h"\n'),
         "src/base/units.c: client/opts.h: client is not below base"),
     "an include counts however it is written": (
-        lambda tree: append(tree / "src/base/units.c", '# include <client/opts.h>\n'),
-        "src/base/units.c: client/opts.h: client is not below base"),
+        lambda tree: append(tree / "src/base/units.c", '# include <server/opts.h>\n'),
+        "src/base/units.c: server/opts.h: server is not below base"),
     "a header counts like a source": (
         lambda tree: append(tree / "include/protocol/query.h", '#include "base/units.h"\n'),
         "include/protocol/query.h: base/units.h: base is not below protocol"),
@@ -45,9 +38,6 @@ BREAKS = {
     "client and server do not know each other": (
         lambda tree: append(tree / "src/client/opts.c", '#include "server/opts.h"\n'),
         "src/client/opts.c: server/opts.h: server is not below client"),
-    "two files of a room do not include each other": (
-        lambda tree: (append(tree / "src/measure/hist.c", '#include "measure/hgrm.h"\n')),
-        "cycle: measure/hgrm measure/hist"),
     "a room is not linked to one above it": (
         lambda tree: replace(tree / "src/CMakeLists.txt", "add_room(config BELOW base", "add_room(config BELOW base net"),
         "src/CMakeLists.txt: config: net is not below it"),
@@ -72,15 +62,20 @@ def lint(tree):
 
 
 def check_all(tree):
-    """Returns how many checks failed."""
+    """Returns how many checks failed. First the cycle: other ways make further ones, of which it reports the first."""
     failed = 0
     if lint(tree).returncode != 0:
         failed += 1
         print("the sources as they are: not accepted")
-    for name, (make, expected) in BREAKS.items():
-        take_back = make(tree)
-        done = lint(tree)
-        take_back()
+    append(tree / "src/measure/hist.c", '#include "measure/hgrm.h"\n')
+    done = lint(tree)
+    if done.returncode != 1 or done.stdout != "include cycle: measure/hgrm measure/hist\n":
+        failed += 1
+        print(f"two files of a room include each other: exit code {done.returncode}: {done.stdout}{done.stderr}")
+    for make, _ in BREAKS.values():
+        make(tree)
+    done = lint(tree)
+    for name, (_, expected) in BREAKS.items():
         if done.returncode != 1 or expected not in done.stdout:
             failed += 1
             print(f"{name}: exit code {done.returncode}, no '{expected}' in: {done.stdout}{done.stderr}")
@@ -91,7 +86,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         copy_sources(Path(directory))
         failed = check_all(Path(directory))
-    print(f"{len(BREAKS) + 1 - failed} passed, {failed} failed, 0 skipped")
+    print(f"{len(BREAKS) + 2 - failed} passed, {failed} failed, 0 skipped")
     sys.exit(1 if failed else 0)
 
 
