@@ -48,6 +48,21 @@ def compiles(file, text, commands, says_why=True):
     return said.returncode == 0
 
 
+def combined(mutations, source):
+    """[file, names, text]: each file with as many bugs at once as do not overlap."""
+    found = []
+    for name, (file, old, new) in mutations.items():
+        alone = mutated(mutations, name, source)
+        for each in found:
+            if each[0] == file and each[2].count(old) == 1:
+                each[1].append(name)
+                each[2] = each[2].replace(old, new)
+                break
+        else:
+            found.append([file, [name], alone])
+    return found
+
+
 def check(mutations, source, build=None):
     commands = {}
     if build:
@@ -57,10 +72,9 @@ def check(mutations, source, build=None):
         if compiles(first, "#error", commands, says_why=False):  # the control
             return "what cannot compile seems to"
     broken = []
-    for name in mutations:
-        text = mutated(mutations, name, source)
-        if build and not compiles(f"{source}/{mutations[name][0]}", text, commands):
-            broken.append(name)
+    for file, names, text in combined(mutations, source):
+        if build and not compiles(f"{source}/{file}", text, commands, says_why=False):
+            broken += [name for name in names if not compiles(f"{source}/{file}", mutated(mutations, name, source), commands)]
     return f"do not compile: {', '.join(broken)}" if broken else 0
 
 
