@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * test_start_gate: what the result says of a start that the run never reached, and which start
- * files are refused.
+ * test_start_gate: when a gate opens, and how it is missed; what the result says of a start that
+ * the run never reached, and which start files are refused.
  *
  * Linked with --wrap=clock_realtime_offset_ns. */
 #include "client/start_gate.h"
 
 #include "base/clock.h"
+#include "base/inputs.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "client/result.h"
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +71,7 @@ static void a_directory_is_no_start_file(void **state)
 
 /* A directory with the files of --start-file, and one that has nothing to do with them. */
 struct place {
-    char directory[32], start[48], new[64], other[48];
+    char directory[32], start[48], ready[64], new[64], other[48];
 };
 
 static struct place make_place(void)
@@ -77,6 +80,7 @@ static struct place make_place(void)
 
     assert_non_null(mkdtemp(p.directory));
     snprintf(p.start, sizeof p.start, "%s/start", p.directory);
+    snprintf(p.ready, sizeof p.ready, "%s.ready", p.start);
     snprintf(p.new, sizeof p.new, "%s.ready.new", p.start);
     snprintf(p.other, sizeof p.other, "%s/other", p.directory);
     return p;
@@ -84,6 +88,8 @@ static struct place make_place(void)
 
 static void remove_place(const struct place *p)
 {
+    (void)unlink(p->start);
+    (void)unlink(p->ready);
     (void)unlink(p->new);
     (void)unlink(p->other);
     assert_int_equal(rmdir(p->directory), 0);
@@ -123,68 +129,472 @@ static void a_fifo_in_place_of_the_ready_file_is_refused(void **state)
     remove_place(&p);
 }
 
-static void ignore_begin(void *arg, uint64_t begin_ns)
+static void write_text(const char *name, const char *text)
 {
-    (void)arg;
-    (void)begin_ns;
+    FILE *out = fopen(name, "w");
+
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
 }
 
-/* Passes the gate after the clock was set by by_ns.  Returns what is said, to be freed. */
-static char *pass_after_set(uint64_t by_ns)
+static void a_file_of_an_output_is_refused(void **state)
 {
-    struct start_gate_settings settings = {.late_max_ns = 1000 * UNITS_NS_PER_S, .quiet = true};
-    const struct client_result no_connections = {0};
-    struct client_start start;
-    struct start_gate gate = {.settings = &settings, .start = &start, .opened = ignore_begin};
-    struct event_base *base = event_base_new();
-    char *said = NULL;
-    size_t n_bytes;
-    FILE *stream = open_memstream(&said, &n_bytes);
+    const struct place p = make_place();
+    const struct start_gate_settings settings = {.file = p.start};
+    const char *const names[] = {p.start, p.ready, p.new};
+    struct output output;
 
-    assert_non_null(base);
-    assert_non_null(stream);
-    set_ns = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(output_open_document(&output, "json", names[i]), 0);
+        assert_int_equal(start_gate_prepare(&settings), -1);
+        output_withdraw(&output);
+        assert_int_equal(start_gate_prepare(&settings), 0);
+    }
+    remove_place(&p);
+}
+
+/* The file with the time is only read. */
+static void a_ready_file_does_not_overwrite_an_input(void **state)
+{
+    const struct place p = make_place();
+    const struct start_gate_settings settings = {.file = p.start};
+    const char *const names[] = {p.ready, p.new};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_text(names[i], "");
+        inputs_add(names[i]);
+        assert_int_equal(start_gate_prepare(&settings), -1);
+        assert_int_equal(access(names[i], F_OK), 0);
+        assert_int_equal(unlink(names[i]), 0);
+    }
+    remove_place(&p);
+}
+
+/* --- at the gate --- */
+
+enum { UNREAD = 1 }; /* no bound of a clock: the kernel's are whole microseconds */
+
+/* What came of a gate. */
+struct passage {
+    unsigned n_opened, n_missed;
+    uint64_t begin_ns, opened_ns;
+};
+
+static struct passage passage;
+static struct start_gate_settings at;
+static struct client_start start;
+static struct start_gate gate;
+static struct event_base *base;
+static char *said;
+static size_t n_said;
+static FILE *stream;
+
+static void note_opened(void *arg, uint64_t begin_ns)
+{
+    struct passage *p = arg;
+
+    p->n_opened++;
+    p->begin_ns = begin_ns;
+    p->opened_ns = clock_now_ns();
+}
+
+static void note_missed(void *arg)
+{
+    struct passage *p = arg;
+
+    p->n_missed++;
+}
+
+static uint64_t now_epoch_ns(void)
+{
+    return clock_now_ns() + clock_realtime_offset_ns();
+}
+
+/* Settings that open at once; a test changes them before arrive(). */
+static int make_gate(void **state)
+{
+    (void)state;
+    at = (struct start_gate_settings){
+        .at_epoch_ns = now_epoch_ns(), .late_max_ns = 1000 * UNITS_NS_PER_S, .quiet = true};
+    passage = (struct passage){0};
+    gate = (struct start_gate){.settings = &at,
+                               .start = &start,
+                               .opened = note_opened,
+                               .missed = note_missed,
+                               .arg = &passage};
     start_gate_init(&start);
-    set_ns = by_ns;
-    settings.at_epoch_ns = clock_now_ns() + clock_realtime_offset_ns();
+    base = event_base_new();
+    stream = open_memstream(&said, &n_said);
     log_set_stream(stream);
-    start_gate_wait(&gate, base, &no_connections);
-    log_set_stream(NULL);
+    return base != NULL && stream != NULL ? 0 : -1;
+}
+
+static int free_gate(void **state)
+{
+    (void)state;
     set_ns = 0;
+    start_gate_close(&gate);
+    log_set_stream(NULL);
     event_base_free(base);
-    assert_false(gate.waiting);
-    assert_int_equal(fclose(stream), 0);
+    fclose(stream);
+    free(said);
+    return 0;
+}
+
+static void arrive(void)
+{
+    struct client_result connections = {
+        .connections_requested = 5, .connections_half_open = 2, .connections_live = 4};
+
+    tally_add(&connections.tally.connections.connected, 6);
+    tally_add(&connections.tally.connections.proven, 3);
+    start_gate_wait(&gate, base, &connections);
+}
+
+static const char *text_said(void)
+{
+    fflush(stream);
     return said;
 }
 
-static void assert_said(uint64_t by_ns, const char *text)
+static void assert_opened(void)
 {
-    char *said = pass_after_set(by_ns);
+    assert_int_equal(passage.n_opened, 1);
+    assert_int_equal(passage.n_missed, 0);
+    assert_false(gate.waiting);
+    assert_false(start.missed);
+    assert_int_equal(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0);
+}
 
-    assert_non_null(strstr(said, text));
-    free(said);
+static void assert_missed(const char *text)
+{
+    assert_int_equal(passage.n_opened, 0);
+    assert_int_equal(passage.n_missed, 1);
+    assert_false(gate.waiting);
+    assert_true(start.missed);
+    assert_int_equal(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0);
+    assert_non_null(strstr(text_said(), text));
+}
+
+static void assert_waits(void)
+{
+    assert_int_equal(passage.n_opened + passage.n_missed, 0);
+    assert_true(gate.waiting);
+}
+
+static void a_ready_file_of_an_earlier_run_is_removed(void **state)
+{
+    const struct place p = make_place();
+    const struct start_gate_settings settings = {.file = p.start};
+
+    (void)state;
+    write_text(p.ready, "{}");
+    write_text(p.start, "1\n");
+    assert_int_equal(start_gate_prepare(&settings), 0);
+    assert_int_equal(access(p.ready, F_OK), -1);
+    assert_int_equal(access(p.new, F_OK), -1);
+    assert_int_equal(access(p.start, F_OK), 0);
+    assert_int_equal(mkdir(p.ready, 0700), 0); /* or a socket, that of --control */
+    assert_int_equal(start_gate_prepare(&settings), -1);
+    assert_non_null(strstr(text_said(), "/start.ready': File exists"));
+    assert_int_equal(rmdir(p.ready), 0);
+    remove_place(&p);
+}
+
+static void a_name_that_is_too_long_is_refused(void **state)
+{
+    char name[4096];
+
+    (void)state;
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    at.file = name;
+    assert_int_equal(start_gate_prepare(&at), -1);
+    arrive();
+    assert_missed("--start-file: cannot write 'aaaa");
+}
+
+/* The schedule begins at the time itself. */
+static void a_gate_opens_ahead_of_the_time(void **state)
+{
+    const uint64_t before_ns = clock_now_ns();
+
+    (void)state;
+    at.at_epoch_ns = now_epoch_ns() + 100 * UNITS_NS_PER_S;
+    at.ahead_ns = 10 * UNITS_NS_PER_S;
+    arrive();
+    assert_waits();
+    assert_int_equal(start.at_epoch_ns, at.at_epoch_ns);
+    assert_in_range(start.margin_ns, 50 * UNITS_NS_PER_S, 100 * UNITS_NS_PER_S);
+    start.clock.max_error_ns = UNREAD;
+    set_ns = 50 * UNITS_NS_PER_S;
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_waits();
+    set_ns = 90 * UNITS_NS_PER_S;
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_opened();
+    assert_true(start.clock.max_error_ns != UNREAD);
+    assert_true(passage.begin_ns + UNITS_NS_PER_S >= before_ns + 100 * UNITS_NS_PER_S);
+}
+
+static void a_time_that_has_passed_opens_it_unless_it_is_too_late(void **state)
+{
+    (void)state;
+    at.at_epoch_ns -= 600 * UNITS_NS_PER_S;
+    assert_false(start_gate_is_missed(&at));
+    arrive();
+    assert_opened();
+    assert_true(passage.begin_ns + 600 * UNITS_NS_PER_S <= passage.opened_ns + UNITS_NS_PER_MS);
+    assert_true(start.margin_ns <= -(int64_t)(600 * UNITS_NS_PER_S));
+    at.late_max_ns = 600 * UNITS_NS_PER_S - 1;
+    assert_true(start_gate_is_missed(&at));
+    passage = (struct passage){0};
+    arrive();
+    assert_missed("the start was missed by 600 s (--late-max 600 s): nothing is sent");
+}
+
+static void an_unknown_time_is_not_missed(void **state)
+{
+    (void)state;
+    at.at_epoch_ns = 0;
+    at.late_max_ns = 0;
+    assert_false(start_gate_is_missed(&at));
+    at.at_epoch_ns = now_epoch_ns() + UNITS_NS_PER_S;
+    assert_false(start_gate_is_missed(&at));
+}
+
+/* CLOCK_MONOTONIC has no such time. */
+static void a_time_before_the_boot_is_missed_however_late_it_may_be(void **state)
+{
+    const uint64_t boot_ns = clock_realtime_offset_ns();
+
+    (void)state;
+    assert_true(start_gate_is_before_boot(boot_ns));
+    assert_false(start_gate_is_before_boot(boot_ns + UNITS_NS_PER_S));
+    at.at_epoch_ns = 1;
+    at.late_max_ns = UINT64_MAX;
+    arrive();
+    assert_missed(" ago, before this machine was booted: nothing is sent");
+}
+
+static int lowest_free_fd(void)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    close(fd);
+    return fd;
+}
+
+static void a_file_has_the_time_when_it_ends_in_a_newline(void **state)
+{
+    const struct place p = make_place();
+    const uint64_t at_s = now_epoch_ns() / UNITS_NS_PER_S - 1;
+    const int fd = lowest_free_fd();
+    char text[32];
+
+    (void)state;
+    at.at_epoch_ns = 0;
+    at.file = p.start;
+    arrive();
+    assert_waits();
+    assert_int_equal(start.at_epoch_ns, 0);
+    snprintf(text, sizeof text, "%" PRIu64, at_s);
+    write_text(p.start, text);
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_waits();
+    snprintf(text, sizeof text, "%" PRIu64 "\n", at_s);
+    write_text(p.start, text);
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_opened();
+    assert_int_equal(start.at_epoch_ns, at_s * UNITS_NS_PER_S);
+    assert_true(start.margin_ns <= -(int64_t)UNITS_NS_PER_S);
+    assert_int_equal(lowest_free_fd(), fd);
+    assert_string_equal(text_said(), "");
+    remove_place(&p);
+}
+
+/* Without O_NONBLOCK, it would wait for a writer, and then for what that writes. */
+static void a_fifo_has_the_time_once_it_is_written(void **state)
+{
+    const struct place p = make_place();
+    int writer;
+
+    (void)state;
+    at.at_epoch_ns = 0;
+    at.file = p.start;
+    assert_int_equal(mkfifo(p.start, 0600), 0);
+    arrive();
+    assert_waits();
+    writer = open(p.start, O_RDWR | O_CLOEXEC);
+    assert_true(writer >= 0);
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_waits();
+    assert_string_equal(text_said(), "");
+    assert_int_equal(write(writer, "1\n", 2), 2);
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_missed("the start was missed by ");
+    close(writer);
+    remove_place(&p);
+}
+
+static void a_file_without_a_time_is_missed(void **state)
+{
+    const struct place p = make_place();
+
+    (void)state;
+    at.at_epoch_ns = 0;
+    at.file = p.start;
+    write_text(p.start, "soon\n");
+    arrive();
+    assert_missed("--start-file: invalid start time in '");
+    remove_place(&p);
+}
+
+/* Its directory may be on a file server. */
+static void a_file_that_cannot_be_read_is_named_once_and_tried_again(void **state)
+{
+    const struct place p = make_place();
+
+    (void)state;
+    at.at_epoch_ns = 0;
+    at.file = p.start;
+    assert_int_equal(symlink("start", p.start), 0);
+    arrive();
+    assert_waits();
+    assert_non_null(strstr(text_said(), "--start-file: cannot read '"));
+    assert_non_null(strstr(text_said(), "; trying again"));
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_waits();
+    assert_ptr_equal(strchr(text_said(), '\n'), strrchr(said, '\n'));
+    assert_int_equal(unlink(p.start), 0);
+    write_text(p.start, "1\n");
+    event_base_loop(base, EVLOOP_ONCE);
+    assert_missed("the start was missed by ");
+    remove_place(&p);
+}
+
+static void the_ready_file_has_the_connections(void **state)
+{
+    static const char *const expected[] = {"\"asked\": 5", "\"connected\": 6", "\"proven\": 3",
+                                           "\"half_open\": 2", "\"live\": 4"};
+    const struct place p = make_place();
+    char text[256];
+    FILE *in;
+
+    (void)state;
+    at.file = p.start;
+    at.quiet = false;
+    arrive();
+    assert_opened();
+    assert_non_null(strstr(text_said(), "4 connections live, waiting for /tmp/"));
+    assert_int_equal(access(p.new, F_OK), -1);
+    in = fopen(p.ready, "r");
+    assert_non_null(in);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    fclose(in);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (strstr(text, expected[i]) == NULL)
+            fail_msg("no %s in %s", expected[i], text);
+    assert_string_equal(strrchr(text, '4'), "4\n}\n");
+    remove_place(&p);
+}
+
+static void a_ready_file_that_cannot_be_written_is_a_missed_start(void **state)
+{
+    (void)state;
+    at.file = "/nonexistent/start";
+    arrive();
+    assert_missed("--start-file: cannot write '/nonexistent/start.ready': No such file");
+}
+
+static void a_gate_that_is_closed_never_opens(void **state)
+{
+    (void)state;
+    at.at_epoch_ns += 1000 * UNITS_NS_PER_S;
+    at.quiet = false;
+    start.clock.max_error_ns = UNREAD;
+    arrive();
+    assert_waits();
+    assert_true(start.clock.max_error_ns != UNREAD);
+    assert_non_null(strstr(text_said(), "4 connections live, waiting for the start"));
+    start_gate_close(&gate);
+    assert_false(gate.waiting);
+    assert_int_equal(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0);
+    assert_int_equal(passage.n_opened + passage.n_missed, 0);
+    assert_false(start.missed); /* the run was stopped before it could be */
+}
+
+/* Passes the gate after the clock was set by by_ns. */
+static void pass_after_set(uint64_t by_ns)
+{
+    set_ns = by_ns;
+    at.at_epoch_ns = now_epoch_ns();
+    arrive();
+    assert_opened();
+}
+
+static void a_clock_that_was_not_set_is_not_mentioned(void **state)
+{
+    (void)state;
+    pass_after_set(0);
+    assert_string_equal(text_said(), "");
 }
 
 /* The start is that of the new clock; logs, rows and the result go by the old one. */
 static void a_clock_that_was_set_before_the_start_is_mentioned(void **state)
 {
-    char *said = pass_after_set(0);
-
     (void)state;
-    assert_string_equal(said, "");
-    free(said);
-    assert_said(10 * UNITS_NS_PER_S, "the clock was set forward by 10.0 s before the start");
-    assert_said(-(3 * UNITS_NS_PER_S), "the clock was set back by 3.00 s before the start");
+    pass_after_set(10 * UNITS_NS_PER_S);
+    assert_non_null(strstr(text_said(), "the clock was set forward by 10.0 s before the start"));
+}
+
+static void a_clock_that_was_set_back_is_mentioned(void **state)
+{
+    (void)state;
+    pass_after_set(-(3 * UNITS_NS_PER_S));
+    assert_non_null(strstr(text_said(), "the clock was set back by 3.00 s before the start"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_the_gate_only_the_clock_is_known),
-        cmocka_unit_test(a_clock_that_was_set_before_the_start_is_mentioned),
         cmocka_unit_test(a_directory_is_no_start_file),
         cmocka_unit_test(a_link_in_place_of_the_ready_file_is_not_followed),
         cmocka_unit_test(a_fifo_in_place_of_the_ready_file_is_refused),
+        cmocka_unit_test(a_file_of_an_output_is_refused),
+        cmocka_unit_test_setup_teardown(a_ready_file_of_an_earlier_run_is_removed, make_gate,
+                                        free_gate),
+        cmocka_unit_test_setup_teardown(a_name_that_is_too_long_is_refused, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_gate_opens_ahead_of_the_time, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_time_that_has_passed_opens_it_unless_it_is_too_late,
+                                        make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(an_unknown_time_is_not_missed, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_time_before_the_boot_is_missed_however_late_it_may_be,
+                                        make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_file_has_the_time_when_it_ends_in_a_newline, make_gate,
+                                        free_gate),
+        cmocka_unit_test_setup_teardown(a_fifo_has_the_time_once_it_is_written, make_gate,
+                                        free_gate),
+        cmocka_unit_test_setup_teardown(a_file_without_a_time_is_missed, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_named_once_and_tried_again,
+                                        make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(the_ready_file_has_the_connections, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_ready_file_that_cannot_be_written_is_a_missed_start,
+                                        make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_gate_that_is_closed_never_opens, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_not_set_is_not_mentioned, make_gate,
+                                        free_gate),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_set_before_the_start_is_mentioned,
+                                        make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_is_mentioned, make_gate,
+                                        free_gate),
+        /* the last one: a later file may get the inode of an input */
+        cmocka_unit_test(a_ready_file_does_not_overwrite_an_input),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
