@@ -92,7 +92,8 @@ void report_search_text_why(FILE *out, const struct client_find *f)
         fprintf(out, "this host, not the server, was the limit at %s: %s (see docs/capacity.md)",
                 load_text(a, f, s->void_load), binding);
     else if (s->reason == SEARCH_TIME)
-        fputs("not enough time was left for another trial: use a longer --find-time", out);
+        fprintf(out, "not enough time was left for another trial: use a longer --find-time%s",
+                f->settings->what == CLIENT_FIND_CONNECTIONS ? ", or a higher --connect-rate" : "");
     else if (s->reason == SEARCH_UNCONFIRMED)
         fprintf(out, "short trials were good, but no long one confirmed them%s",
                 is_range_exhausted(s)

@@ -228,6 +228,10 @@ static void other_answers_say_what_is_known(void **state)
     assert_has(text, "not enough time was left for another trial: use a longer --find-time; so far "
                      "1,000 q/s sustained, 1,020 "
                      "q/s not sustained\n");
+    settings.what = CLIENT_FIND_CONNECTIONS; /* opening them takes time, too */
+    print_text();
+    assert_has(text, "use a longer --find-time, or a higher --connect-rate; so far");
+    settings.what = CLIENT_FIND_RATE;
     print_json(&find);
     assert_has(text, "\"capacity\": null");
     assert_has(text, "\"reason\": \"time\"");
