@@ -6,8 +6,6 @@
 
 #include "report/recordings.h"
 
-#include <stdbool.h>
-
 /* Finds two recordings that have a run in common: with the same start, seed, and number and
  * extremes of response times.  Runs without a result or without response times are ignored.
  * Returns 1 and their numbers, the lower one in *a; 0 if there are none; -1 if out of memory. */

@@ -20,7 +20,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <string.h>
 
 static const struct client_opts defaults = {
     .port = 4242,

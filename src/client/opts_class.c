@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * client_opts_classes: see client/opts_classes.h. */
 #include "client/opts_classes.h"
 
-#include "client/opts_check.h"
 #include "client/opts_class.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "client/opts_check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Connections are opened faster than the default of a request: 100,000 in 20 s. */

@@ -8,7 +8,6 @@
 #include "config/options_conflict.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 int client_opts_check_transport(const struct client_opts *o, char *error)
 {

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { PERCENTILE_BYTES = UNITS_TEXT_BYTES + 1 };
 

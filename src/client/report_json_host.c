@@ -4,7 +4,6 @@
 
 #include "config/options_value.h"
 #include "host/process_limits.h"
-#include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
 
 #include <math.h>

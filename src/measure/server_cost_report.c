@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* --- text --- */
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/sock_diag.h>
-#include <string.h>
 #include <unistd.h>
 
 _Static_assert(DATAGRAMS_STAMP_BYTES == CMSG_SPACE(sizeof(struct scm_timestamping)),

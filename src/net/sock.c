@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h> /* glibc's tcp_info has only the first fields */
-#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The form by file extension; -1: unknown. */
 static int form_of(const struct report_opts *o)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * html_latency: the section on times by percentile. */
 #include "report/figure.h"
-#include "report/history.h"
 #include "report/html_picture.h"
 #include "report/html_plots.h"
 #include "report/html_sections.h"

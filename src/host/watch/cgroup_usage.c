@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { STAT_BYTES = 8192, VALUE_BYTES = 64, MOST_DEPTH = 8 };
 

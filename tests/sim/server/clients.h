@@ -10,8 +10,6 @@
 #include "server/config.h"
 #include "tcp.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 extern const struct tcp_end clients_end;

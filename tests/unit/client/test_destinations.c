@@ -5,8 +5,6 @@
 #include "loopback_steps.h"
 #include "net/sock.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

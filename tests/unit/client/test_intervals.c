@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define S      1000000000ull
 #define ORIGIN (1000 * S)

@@ -4,7 +4,6 @@
 
 #include "measure/hist.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

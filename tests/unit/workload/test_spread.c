@@ -7,7 +7,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
