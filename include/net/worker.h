@@ -108,6 +108,14 @@ void worker_finish(struct worker *w);
 /* Waits for the thread to end and releases its mailbox. */
 void worker_join(struct worker *w);
 
+/* Runs the loop of a base with these flags, as event_base_loop(3) does.  If epoll_wait(2) fails,
+ * calls worker_abort().  Any thread. */
+void worker_run_loop(struct event_base *base, int flags);
+
+/* Aborts the process after an error message with errno: epoll_wait(2) has failed, so no event can
+ * arrive any more, and no outcome either.  Any thread. */
+_Noreturn void worker_abort(void);
+
 /* Writes libevent's messages like this program's own: all errors, which end the process, but only
  * the first warning: libevent would write one for each call that fails, and wait for stderr. */
 void worker_take_messages(void);

@@ -15,6 +15,7 @@
 #include "client/sweep.h"
 #include "host/watch/watch_thread.h"
 #include "net/datagrams.h"
+#include "net/worker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -251,7 +252,7 @@ static int lead(struct client_run_state *r)
     watch_server(r);
     /* not earlier: the first workers would take CPU time from those still being created */
     client_workers_post(&r->workers, CLIENT_OPEN, clock_now_ns());
-    event_base_dispatch(r->base);
+    worker_run_loop(r->base, 0);
     if (r->settings->watch != NULL)
         watch_thread_stop(r->settings->watch); /* it reads the workers' counters */
     unwatch(r);

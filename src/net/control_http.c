@@ -7,6 +7,7 @@
 #include "base/text_stream.h"
 #include "base/units.h"
 #include "net/control_connections.h"
+#include "net/worker.h"
 
 #include <assert.h>
 #include <event2/buffer.h>
@@ -18,7 +19,6 @@
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -343,7 +343,7 @@ static void flush(struct control_http *h)
     if (event_add(&over, &most) != 0)
         return;
     while (h->n_leaving > 0 && evtimer_pending(&over, NULL))
-        event_base_loop(h->base, EVLOOP_ONCE);
+        worker_run_loop(h->base, EVLOOP_ONCE);
     event_del(&over);
 }
 

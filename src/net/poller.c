@@ -30,6 +30,8 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     const int n = epoll_wait(fd, p->ready, POLLER_MOST_READY, 0);
 
     (void)what;
+    if (n < 0 && errno != EINTR)
+        worker_abort();
     for (int i = 0; i < n; i++)
         ((struct polled *)p->ready[i].data.ptr)->place = (uint16_t)(i + 1);
     for (int i = 0; i < n && !event_base_got_break(p->base); i++) {

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -114,14 +115,26 @@ static void split_fd_table(struct worker *w)
         w->own_fd_table = false;
 }
 
+_Noreturn void worker_abort(void)
+{
+    log_error("cannot wait for events: %s", strerror(errno));
+    abort();
+}
+
+void worker_run_loop(struct event_base *base, int flags)
+{
+    if (event_base_loop(base, flags) < 0)
+        worker_abort();
+}
+
 static void loop(struct worker *w)
 {
     if (w->ops->before_turn == NULL) {
-        event_base_dispatch(w->base);
+        worker_run_loop(w->base, 0);
         return;
     }
     while (!w->finished) /* without EVLOOP_ONCE, libevent polls again while anything is active */
-        event_base_loop(w->base, EVLOOP_ONCE | (w->ops->before_turn(w) ? 0 : EVLOOP_NONBLOCK));
+        worker_run_loop(w->base, EVLOOP_ONCE | (w->ops->before_turn(w) ? 0 : EVLOOP_NONBLOCK));
 }
 
 /* If another thread called it, pthread_setname_np(3) would open a file in /proc/self/task.  The

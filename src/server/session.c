@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- plan and listeners --- */
 
@@ -292,7 +291,7 @@ static int serve(struct server *s)
     }
     announce(s);
     notify(NOTIFY_READY);
-    event_base_dispatch(s->base);
+    worker_run_loop(s->base, 0);
     server_supervise_end(s);
     notify(NOTIFY_STOPPING);
     server_control_end(&s->control);

@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,7 +36,7 @@ static struct event_base *base;
 static struct poller poller;
 static struct socket sockets[N];
 static int watch_error;
-static bool no_memory;
+static bool no_memory, wait_fails;
 
 void *__real_malloc(size_t n);
 void *__wrap_malloc(size_t n);
@@ -50,6 +52,15 @@ int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
     if (watch_error == 0 || operation == EPOLL_CTL_DEL)
         return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
     errno = watch_error;
+    return -1;
+}
+
+/* Called by the poller and by libevent. */
+int epoll_wait(int epoll_fd, struct epoll_event *events, int n, int timeout_ms)
+{
+    if (!wait_fails || epoll_fd != poller.epoll_fd)
+        return (int)syscall(SYS_epoll_pwait, epoll_fd, events, n, timeout_ms, NULL, 0);
+    errno = EPERM;
     return -1;
 }
 
@@ -363,6 +374,26 @@ static void what_cannot_be_had_at_the_start_leaves_nothing(void **state)
     assert_int_equal(fcntl(p.epoll_fd, F_GETFD), -1);
 }
 
+static void a_poller_that_cannot_wait_for_events_aborts(void **state)
+{
+    pid_t pid;
+    int status = 0;
+
+    (void)state;
+    make_all_ready();
+    pid = fork();
+    if (pid == 0) {
+        signal(SIGABRT, SIG_DFL);
+        close(STDERR_FILENO);
+        wait_fails = true;
+        run_a_turn();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +415,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_timeout_that_is_over_is_not_called_back, setup, teardown),
         cmocka_unit_test_setup_teardown(why_a_socket_is_not_watched_is_returned, setup, teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_had_at_the_start_leaves_nothing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_poller_that_cannot_wait_for_events_aborts, setup,
                                         teardown),
     };
 

@@ -8,11 +8,14 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +23,17 @@
 
 enum { HOLD, TICK, SUM, END }; /* kinds of messages */
 enum { MOST_TAKEN = 16 };
+
+static bool epoll_fails;
+
+/* Called by libevent. */
+int epoll_wait(int epoll_fd, struct epoll_event *events, int n, int timeout_ms)
+{
+    if (!epoll_fails)
+        return (int)syscall(SYS_epoll_pwait, epoll_fd, events, n, timeout_ms, NULL, 0);
+    errno = EPERM;
+    return -1;
+}
 
 struct subject {
     struct worker worker; /* must be first: pointers to the two are cast into each other */
@@ -173,6 +187,29 @@ static int start_without_epoll(const struct worker_ops *ops, uint32_t index)
 }
 
 /* libevent would do with poll(2), or end the process. */
+static void a_loop_that_cannot_wait_for_events_aborts(void **state)
+{
+    const pid_t pid = fork();
+    int status = 0;
+
+    (void)state;
+    if (pid == 0) {
+        static const struct worker_ops ops = {
+            .name = "test", .setup = setup, .on_message = on_message, .teardown = teardown};
+        static struct worker w;
+
+        signal(SIGABRT, SIG_DFL);
+        close(STDERR_FILENO);
+        epoll_fails = true;
+        if (worker_start(&w, &ops, &(struct worker_params){.cpu = -1}) == 0)
+            worker_join(&w);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
 static void a_thread_without_epoll_does_not_start(void **state)
 {
     static const struct worker_ops ops = {
@@ -359,6 +396,7 @@ int main(void)
         cmocka_unit_test_setup(messages_that_wait_are_taken_in_the_order_of_their_kinds,
                                start_and_block),
         cmocka_unit_test(an_unknown_kind_of_message_aborts),
+        cmocka_unit_test(a_loop_that_cannot_wait_for_events_aborts),
         cmocka_unit_test(a_thread_without_epoll_does_not_start),
         cmocka_unit_test(a_thread_is_named_without_a_descriptor),
         cmocka_unit_test(each_turn_begins_with_what_is_due),
