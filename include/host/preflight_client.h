@@ -18,7 +18,7 @@ struct preflight_client {
                                     * HOST_LIMITS_UNKNOWN: the kernel chooses */
     const char *unusable_address;  /* that one, if there is one */
     bool unusable_is_loopback;     /* and the target is not here; ... */
-    bool unusable_is_of_none;      /* the wildcard, multicast or broadcast; ... */
+    bool unusable_is_not_unicast;  /* the wildcard, multicast or broadcast; ... */
     bool unusable_may_be_foreign;  /* it can be bound, but has no local route; else it is foreign */
     bool lacks_route;              /* to the server, or ... */
     bool route_is_denied;          /* its type is prohibit: ... */

@@ -22,6 +22,6 @@ int privileges_find(struct privileges_user *user, const char *text, char *error)
 int privileges_drop(const struct privileges_user *user, char *error);
 
 /* From here on, executed programs cannot gain privileges (prctl(2), PR_SET_NO_NEW_PRIVS). */
-void privileges_gain_none(void);
+void privileges_forbid_gain(void);
 
 #endif

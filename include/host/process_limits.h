@@ -54,6 +54,6 @@ uint32_t process_limits_exclude_unusable_udp_ports(struct srcplan *plan, bool to
 
 /* cpulist_parse(), and checks that this process may run on each CPU; NULL: an empty list.  Returns
  * 0, or -1 with one line in error (CPULIST_ERROR_BYTES). */
-int process_limits_take_cpus(const char *text, struct cpulist *list, char *error);
+int process_limits_parse_cpus(const char *text, struct cpulist *list, char *error);
 
 #endif

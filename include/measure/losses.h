@@ -42,9 +42,9 @@ uint64_t losses_idle_of_most_ns(const struct losses *l);
 
 /* Whether that is at least half a second and at least 80 % of the median idle time, as with an idle
  * timeout. */
-bool losses_are_of_idleness(const struct losses *l);
+bool losses_are_idle_timeouts(const struct losses *l);
 
-/* Whether losses_are_of_idleness() holds only if the shortest idle times are left out. */
+/* Whether losses_are_idle_timeouts() holds only if the shortest idle times are left out. */
 bool losses_have_exceptions(const struct losses *l);
 
 /* The number of queries answered on each of at least 95 % of them, as with a limit on queries per

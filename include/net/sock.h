@@ -43,10 +43,10 @@ bool sock_is_of_group(const struct sock_address *target);
 
 /* Whether connections to a target can have this source address, with any port. */
 enum sock_source {
-    SOCK_SOURCE_USABLE,   /* also if that is unknown */
-    SOCK_SOURCE_FOREIGN,  /* not an address of this host */
-    SOCK_SOURCE_LOOPBACK, /* of loopback, from which the kernel does not reach the target */
-    SOCK_SOURCE_OF_NONE,  /* the wildcard, multicast or broadcast: the kernel uses another one */
+    SOCK_SOURCE_USABLE,      /* also if that is unknown */
+    SOCK_SOURCE_FOREIGN,     /* not an address of this host */
+    SOCK_SOURCE_LOOPBACK,    /* of loopback, from which the kernel does not reach the target */
+    SOCK_SOURCE_NOT_UNICAST, /* the wildcard, multicast or broadcast: the kernel uses another one */
 };
 
 /* Sends nothing. */

@@ -100,7 +100,7 @@ bool worker_await_reads(struct event *timer, struct event *idle);
 
 /* Adds one of many timers; leaves room for the WORKER_TIMERS above.  Takes about 1 us.  Returns 0,
  * or -1 if there is no memory. */
-int worker_add_one_of_many(struct event *timer, const struct timeval *wait);
+int worker_add_unreserved_timer(struct event *timer, const struct timeval *wait);
 
 /* From a callback: ends the loop after this callback. */
 void worker_finish(struct worker *w);

@@ -43,7 +43,7 @@ const char *connections_add(struct connections *c, const char *row);
 void connections_sort(struct connections *c);
 
 /* Whether most of the connections established replaced earlier ones, whose times are not known. */
-bool connections_are_mostly_later_ones(const struct connections *c);
+bool connections_are_mostly_replacements(const struct connections *c);
 
 void connections_free(struct connections *c);
 

@@ -32,7 +32,7 @@ static int plan_cpus(struct client_plan *plan, const struct client_opts *o)
 {
     char error[CPULIST_ERROR_BYTES];
 
-    if (process_limits_take_cpus(o->cpu, &plan->config.cpus, error) != 0)
+    if (process_limits_parse_cpus(o->cpu, &plan->config.cpus, error) != 0)
         return log_error("--cpu: %s", error);
     return 0;
 }
@@ -132,7 +132,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .n_usable_addresses = plan->sources.n_usable_addresses,
         .unusable_address = plan->sources.unusable_address,
         .unusable_is_loopback = plan->sources.unusable == SOCK_SOURCE_LOOPBACK,
-        .unusable_is_of_none = plan->sources.unusable == SOCK_SOURCE_OF_NONE,
+        .unusable_is_not_unicast = plan->sources.unusable == SOCK_SOURCE_NOT_UNICAST,
         .unusable_may_be_foreign = plan->sources.may_be_foreign,
         .lacks_route = plan->sources.route == SOCK_ROUTE_NONE,
         .n_routed_addresses = plan->sources.n_routed_addresses,

@@ -193,7 +193,7 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
     if ((in->none_is_left || in->lost != NULL) && losses_are_sudden(in->losses) &&
         accepts_no_more(in))
         blame_end_of_server(d, in, n);
-    else if (losses_are_of_idleness(in->losses))
+    else if (losses_are_idle_timeouts(in->losses))
         blame_timeout_and_limits(d, in, n);
     else
         blame_limits_of_server(d, in, n, in->losses->idle.count);

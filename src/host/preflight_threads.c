@@ -28,7 +28,8 @@ static void check_host(struct preflight *p, const struct host_limits *host,
 }
 
 /* Returns a remedy other than a higher limit. */
-static const char *instead(const struct preflight_line *line, const struct preflight_threads *ask)
+static const char *other_remedy(const struct preflight_line *line,
+                                const struct preflight_threads *ask)
 {
     const uint64_t n_missing = line->needed - line->available;
 
@@ -48,7 +49,7 @@ static void check_user(struct preflight *p, const struct host_limits *host,
                                     known(host->user_threads) + threads_of(ask));
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP, "ulimit -u %" PRIu64 "%s", line->needed,
-                           instead(line, ask));
+                           other_remedy(line, ask));
 }
 
 static void check_cgroup(struct preflight *p, const struct host_limits *host,
@@ -63,7 +64,7 @@ static void check_cgroup(struct preflight *p, const struct host_limits *host,
     if (line != NULL)
         preflight_line_fix(line, PREFLIGHT_STOP, "raise %s to %" PRIu64 " (systemd: TasksMax=)%s",
                            cgroup_path_end(host->cgroup_threads_limit), line->needed,
-                           instead(line, ask));
+                           other_remedy(line, ask));
 }
 
 void preflight_threads_check(struct preflight *p, const struct host_limits *host,

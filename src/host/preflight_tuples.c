@@ -110,7 +110,7 @@ static void check_addresses(struct preflight *p, const struct preflight_client *
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "%s, of loopback, reaches only this host: correct --source",
                            ask->unusable_address);
-    else if (line != NULL && ask->unusable_is_of_none)
+    else if (line != NULL && ask->unusable_is_not_unicast)
         preflight_line_fix(
             line, PREFLIGHT_STOP,
             "%s, a wildcard, multicast or broadcast address, cannot be the source of "

@@ -44,7 +44,7 @@ int privileges_find(struct privileges_user *user, const char *text, char *error)
 
 /* Verifies that nothing of the former user is left: a program that wrongly believes itself
  * unprivileged is worse than none. */
-static bool is_for_good(const struct privileges_user *user)
+static bool is_irreversible(const struct privileges_user *user)
 {
     uid_t real, effective, saved;
     gid_t real_group, effective_group, saved_group;
@@ -62,12 +62,12 @@ int privileges_drop(const struct privileges_user *user, char *error)
     if (setgroups(0, NULL) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||
         setresuid(user->uid, user->uid, user->uid) != 0)
         return REFUSE("cannot switch user: %s", strerror(errno));
-    if (!is_for_good(user))
+    if (!is_irreversible(user))
         return REFUSE("privileges could be regained after dropping them");
     return 0;
 }
 
-void privileges_gain_none(void)
+void privileges_forbid_gain(void)
 {
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

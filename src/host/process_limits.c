@@ -144,7 +144,7 @@ uint32_t process_limits_exclude_unusable_udp_ports(struct srcplan *plan, bool to
     return e.n;
 }
 
-int process_limits_take_cpus(const char *text, struct cpulist *list, char *error)
+int process_limits_parse_cpus(const char *text, struct cpulist *list, char *error)
 {
     cpu_set_t set;
 

@@ -80,14 +80,14 @@ static bool is_timeout(const struct losses *l, uint64_t least_ns)
     return least_ns >= LEAST_TIMEOUT_NS && least_ns >= losses_median_idle_ns(l) / 5 * 4;
 }
 
-bool losses_are_of_idleness(const struct losses *l)
+bool losses_are_idle_timeouts(const struct losses *l)
 {
     return is_timeout(l, losses_idle_of_most_ns(l));
 }
 
 bool losses_have_exceptions(const struct losses *l)
 {
-    return losses_are_of_idleness(l) && !is_timeout(l, l->idle.min_ns);
+    return losses_are_idle_timeouts(l) && !is_timeout(l, l->idle.min_ns);
 }
 
 uint64_t losses_answers_of_each(const struct losses *l)

@@ -70,7 +70,7 @@ static int receive_all(int fd, struct deadline *d, char *text, size_t n_bytes)
 }
 
 /* Whether this part of a response, as far as it was received, reports success. */
-static bool begins_well(const char *response)
+static bool reports_success(const char *response)
 {
     return strncmp(response, SUCCESS, strnlen(response, strlen(SUCCESS))) == 0;
 }
@@ -110,7 +110,7 @@ int control_client_ask(const char *address, const struct control_token *token, i
     if (strncmp(body, UNAUTHORIZED, strlen(UNAUTHORIZED)) == 0)
         return REFUSE("'%.150s' requires %s: see --control-token", address,
                       has_token ? "another token" : "a token");
-    if (!begins_well(body))
+    if (!reports_success(body))
         return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
     if (is_cut_off(body))
         return REFUSE("'%.150s' does not answer: the response ends early", address);

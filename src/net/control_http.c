@@ -32,7 +32,7 @@ struct control_http {
     struct event_base *base;
     struct evhttp *http;
     struct evconnlistener *listener;
-    struct event *rested, *accepted;
+    struct event *pause_over, *accepted;
     struct bufferevent *newest; /* just accepted; NULL: it is in `connections` */
     struct control_connections connections;
     const char *token; /* NULL: none */
@@ -40,7 +40,7 @@ struct control_http {
     unsigned known;
     control_http_handler *handle;
     void *context;
-    unsigned n_leaving;            /* connections with a response not yet written */
+    unsigned n_responding;         /* connections with a response not yet written */
     struct control_socket *socket; /* NULL: not taken over yet */
 };
 
@@ -65,12 +65,12 @@ static void discard_input(evutil_socket_t fd)
 }
 
 /* The response was written, or the peer is gone. */
-static void on_left(struct evhttp_connection *to, void *arg)
+static void on_response_done(struct evhttp_connection *to, void *arg)
 {
     struct control_http *h = arg;
 
     discard_input(bufferevent_getfd(evhttp_connection_get_bufferevent(to)));
-    h->n_leaving--;
+    h->n_responding--;
 }
 
 static void send_answer(struct control_http *h, struct evhttp_request *request,
@@ -95,8 +95,8 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
         evbuffer_add(body, text, n);
     if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
         request->type = EVHTTP_REQ_POST; /* libevent would keep the connection open as a tunnel */
-    h->n_leaving++;
-    evhttp_connection_set_closecb(to, on_left, h);
+    h->n_responding++;
+    evhttp_connection_set_closecb(to, on_response_done, h);
     evhttp_send_reply(request, (int)status, NULL, body);
     /* libevent would drop the rest when the peer closes its half, or sends nothing for TIMEOUT_S;
      * writing tells, too, that it is gone */
@@ -209,7 +209,7 @@ static void pause_accepting(struct control_http *h)
     const struct timeval wait = clock_timeval(REST_NS);
 
     evconnlistener_disable(h->listener);
-    if (event_add(h->rested, &wait) != 0)
+    if (event_add(h->pause_over, &wait) != 0)
         evconnlistener_enable(h->listener);
 }
 
@@ -221,7 +221,7 @@ static void accept_next(struct control_http *h)
         pause_accepting(h);
 }
 
-static void on_rested(evutil_socket_t fd, short what, void *arg)
+static void on_pause_over(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
@@ -277,9 +277,9 @@ static int open_server(struct control_http *h, int fd)
         evconnlistener_new(h->base, NULL, h, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     if (h->listener == NULL)
         return -1;
-    h->rested = evtimer_new(h->base, on_rested, h);
+    h->pause_over = evtimer_new(h->base, on_pause_over, h);
     h->accepted = event_new(h->base, -1, 0, on_accepted, h);
-    if (h->rested == NULL || h->accepted == NULL ||
+    if (h->pause_over == NULL || h->accepted == NULL ||
         evhttp_bind_listener(h->http, h->listener) == NULL)
         return -1;
     return 0;
@@ -342,7 +342,7 @@ static void flush(struct control_http *h)
     evtimer_assign(&over, h->base, on_flush_over, NULL);
     if (event_add(&over, &most) != 0)
         return;
-    while (h->n_leaving > 0 && evtimer_pending(&over, NULL))
+    while (h->n_responding > 0 && evtimer_pending(&over, NULL))
         worker_run_loop(h->base, EVLOOP_ONCE);
     event_del(&over);
 }
@@ -355,8 +355,8 @@ void control_http_end(struct control_http *h)
     if (h->socket != NULL)
         control_socket_close(h->socket);
     flush(h);
-    if (h->rested != NULL)
-        event_free(h->rested);
+    if (h->pause_over != NULL)
+        event_free(h->pause_over);
     if (h->accepted != NULL)
         event_free(h->accepted);
     if (h->newest != NULL)

@@ -94,7 +94,7 @@ static int new_timer(const struct poller *p, struct polled *s)
     return evtimer_assign(s->timer, p->base, on_timeout, s);
 }
 
-/* add: event_add() or worker_add_one_of_many(). */
+/* add: event_add() or worker_add_unreserved_timer(). */
 static int set_timer(const struct poller *p, struct polled *s, const struct timeval *timeout,
                      int (*add)(struct event *, const struct timeval *))
 {
@@ -116,7 +116,7 @@ int poller_set_timeout(struct poller *p, struct polled *s, const struct timeval 
 
 int poller_set_own_timeout(struct poller *p, struct polled *s, const struct timeval *timeout)
 {
-    return set_timer(p, s, timeout, worker_add_one_of_many);
+    return set_timer(p, s, timeout, worker_add_unreserved_timer);
 }
 
 void poller_clear_timeout(struct polled *s)

@@ -205,11 +205,11 @@ static enum sock_source test_source(int fd, const struct srcplan_tuple *source,
 
     /* bind(2) takes it, but as the source of packets the kernel selects an address of its own */
     if (is_wildcard(&a) || is_multicast(&a) || is_limited_broadcast(&a))
-        return SOCK_SOURCE_OF_NONE;
+        return SOCK_SOURCE_NOT_UNICAST;
     if (bind_source(fd, source, target) != 0)
         return errno == EADDRNOTAVAIL ? SOCK_SOURCE_FOREIGN : SOCK_SOURCE_USABLE;
     if (is_subnet_broadcast(fd, &a))
-        return SOCK_SOURCE_OF_NONE;
+        return SOCK_SOURCE_NOT_UNICAST;
     /* a route that discards packets also fails with EINVAL; net.ipv4.conf.*.route_localnet lets
      * loopback through (Linux, __mkroute_output()) */
     if (sock_is_loopback(&a) &&

@@ -233,7 +233,7 @@ void worker_add_timer(struct event *timer, const struct timeval *wait)
     (void)failed;
 }
 
-int worker_add_one_of_many(struct event *timer, const struct timeval *wait)
+int worker_add_unreserved_timer(struct event *timer, const struct timeval *wait)
 {
     if (reserve_timers(event_get_base(timer), 1 + WORKER_TIMERS) != 0)
         return -1;

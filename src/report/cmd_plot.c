@@ -59,7 +59,7 @@ static int draw_file(const struct report_opts *o, const struct recordings *all, 
 static void warn_of_later_connections(const struct recordings *all)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (connections_are_mostly_later_ones(&all->items[i].connections))
+        if (connections_are_mostly_replacements(&all->items[i].connections))
             log_error("warning: %s: most slots had several connections, and only the last one of "
                       "each is drawn",
                       all->items[i].name);

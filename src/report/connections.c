@@ -122,7 +122,7 @@ void connections_sort(struct connections *c)
             qsort(c->times[i].ns, c->times[i].n, sizeof *c->times[i].ns, by_time);
 }
 
-bool connections_are_mostly_later_ones(const struct connections *c)
+bool connections_are_mostly_replacements(const struct connections *c)
 {
     return 2 * c->n_reused > c->times[CONNECTIONS_ESTABLISHED].n;
 }

@@ -29,7 +29,7 @@ bool html_plots_ramp_misleads(const struct recordings *all)
     bool any = false;
 
     for (size_t i = 0; i < all->n; i++)
-        any |= connections_are_mostly_later_ones(&all->items[i].connections);
+        any |= connections_are_mostly_replacements(&all->items[i].connections);
     return any;
 }
 

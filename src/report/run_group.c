@@ -30,7 +30,7 @@ const struct run_metric run_metrics[RUN_METRICS] = {
 };
 
 /* Why a run is ignored; NULL: it is not. */
-static const char *disqualifies(const struct json_object *result)
+static const char *why_ignored(const struct json_object *result)
 {
     if (result == NULL)
         return "without a result";
@@ -48,7 +48,7 @@ static int find_valid(struct run_group *g)
         return log_error("out of memory");
     for (size_t i = 0; i < g->all.n; i++) {
         const struct recording *r = &g->all.items[i];
-        const char *why = disqualifies(r->result);
+        const char *why = why_ignored(r->result);
 
         if (why == NULL)
             g->valid[g->n_valid++] = r;

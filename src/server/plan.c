@@ -213,7 +213,7 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
 {
     char error[CPULIST_ERROR_BYTES];
 
-    if (process_limits_take_cpus(opts->cpu, &plan->config.cpus, error) != 0)
+    if (process_limits_parse_cpus(opts->cpu, &plan->config.cpus, error) != 0)
         return log_error("--cpu: %s", error);
     if (process_limits_raise_nofile() <= PROCESS_LIMITS_RESERVED_FDS)
         return log_error(

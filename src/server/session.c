@@ -127,7 +127,7 @@ static int drop_privileges(struct server *s)
 {
     char error[PRIVILEGES_ERROR_BYTES];
 
-    privileges_gain_none();
+    privileges_forbid_gain();
     if (s->opts.user != NULL && privileges_drop(&s->plan.user, error) != 0)
         return log_error("--user: %s", error);
     return 0;
@@ -195,7 +195,7 @@ static int start_control(struct server *s)
 }
 
 /* With --max-connections the plan has reported the fd tables. */
-static void warn_of_lacks(const struct server *s)
+static void warn_of_missing_features(const struct server *s)
 {
     kernel_features_warn(FEATURE_PROC | (s->opts.bind_given ? 0 : FEATURE_IPV6) |
                          (s->opts.max_connections > 0 ? 0 : FEATURE_FD_TABLES));
@@ -224,7 +224,7 @@ static void announce(const struct server *s)
 
     if (s->opts.quiet)
         return;
-    warn_of_lacks(s);
+    warn_of_missing_features(s);
     fprintf(log_stream(), "%s: listening on %s, %" PRIu32 " %s%s, room for %s %s\n",
             program_invocation_short_name, s->address_text, s->plan.n_workers,
             units_noun(s->plan.n_workers, "thread", "threads"),

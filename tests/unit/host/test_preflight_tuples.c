@@ -155,7 +155,7 @@ static void an_address_of_no_host_is_no_source(void **state)
     (void)state;
     ask.n_usable_addresses = 0;
     ask.unusable_address = "224.0.0.1";
-    ask.unusable_is_of_none = true;
+    ask.unusable_is_not_unicast = true;
     preflight_client(&p, &host_of_10000, &ask);
     assert_only(&p, "source addresses of this host", PREFLIGHT_STOP,
                 "224.0.0.1, a wildcard, multicast or broadcast address");

@@ -72,11 +72,11 @@ static void cpus_must_be_available_to_this_process(void **state)
 
     (void)state;
     assert_true(process_limits_cpus() >= 1);
-    assert_int_equal(process_limits_take_cpus(NULL, &list, error), 0);
+    assert_int_equal(process_limits_parse_cpus(NULL, &list, error), 0);
     assert_int_equal(list.n, 0);
-    assert_int_equal(process_limits_take_cpus("1023", &list, error), -1);
+    assert_int_equal(process_limits_parse_cpus("1023", &list, error), -1);
     assert_non_null(strstr(error, "CPU 1023 is not available to this process"));
-    assert_int_equal(process_limits_take_cpus("x", &list, error), -1);
+    assert_int_equal(process_limits_parse_cpus("x", &list, error), -1);
     assert_non_null(strstr(error, "expected CPU numbers"));
 }
 

@@ -29,7 +29,7 @@ static void without_losses_there_is_neither_a_sudden_end_nor_idleness(void **sta
 {
     (void)state;
     assert_false(losses_are_sudden(&l));
-    assert_false(losses_are_of_idleness(&l));
+    assert_false(losses_are_idle_timeouts(&l));
 }
 
 static void ends_within_a_second_are_sudden(void **state)
@@ -38,7 +38,7 @@ static void ends_within_a_second_are_sudden(void **state)
     losses_add(&l, 5000 * MS, 3 * MS);
     losses_add(&l, 6000 * MS, 700 * MS);
     assert_true(losses_are_sudden(&l));
-    assert_false(losses_are_of_idleness(&l));
+    assert_false(losses_are_idle_timeouts(&l));
     losses_add(&l, 6001 * MS, 10 * MS);
     assert_false(losses_are_sudden(&l));
 }
@@ -56,7 +56,7 @@ static void idle_timeout_finds_all_idle_for_as_long(void **state)
     (void)state;
     for (uint64_t i = 0; i < 100; i++)
         losses_add(&l, 5000 * MS + i * 50 * MS, 2000 * MS + i * MS);
-    assert_true(losses_are_of_idleness(&l));
+    assert_true(losses_are_idle_timeouts(&l));
     assert_false(losses_are_sudden(&l));
     assert_false(losses_have_exceptions(&l));
 }
@@ -69,12 +69,12 @@ static void idle_timeout_is_found_despite_few_that_were_not_idle(void **state)
         losses_add(&l, 5000 * MS + i * 50 * MS, 2000 * MS);
     for (int i = 0; i < 4; i++)
         losses_add(&l, 5000 * MS, 0);
-    assert_true(losses_are_of_idleness(&l));
+    assert_true(losses_are_idle_timeouts(&l));
     assert_true(losses_have_exceptions(&l));
     assert_in_range(losses_idle_of_most_ns(&l), 2000 * MS, 2010 * MS);
     for (int i = 0; i < 2; i++)
         losses_add(&l, 5000 * MS, 0);
-    assert_false(losses_are_of_idleness(&l));
+    assert_false(losses_are_idle_timeouts(&l));
     assert_false(losses_have_exceptions(&l));
     assert_int_equal(losses_idle_of_most_ns(&l), 0);
 }
@@ -94,7 +94,7 @@ static void an_idle_timeout_is_half_a_second_and_four_fifths_of_the_median(void 
         assert_int_equal(losses_init(&these), 0);
         for (int k = 0; k < 100; k++)
             losses_add(&these, 5000 * MS, (k < 6 ? cases[i].least_ms : cases[i].others_ms) * MS);
-        if (losses_are_of_idleness(&these) != cases[i].is_timeout)
+        if (losses_are_idle_timeouts(&these) != cases[i].is_timeout)
             fail_msg("case %zu", i);
         losses_free(&these);
     }
@@ -106,7 +106,7 @@ static void connections_in_use_do_not_reach_an_idle_timeout(void **state)
     (void)state;
     for (uint64_t i = 0; i < 1000; i++)
         losses_add(&l, 5000 * MS, 20 * i * MS);
-    assert_false(losses_are_of_idleness(&l));
+    assert_false(losses_are_idle_timeouts(&l));
 }
 
 static void median_of_connections_in_use_is_zero(void **state)

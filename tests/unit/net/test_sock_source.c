@@ -73,14 +73,14 @@ static enum sock_source test(int family, const char *source)
 
 static void an_address_of_no_host_cannot_be_a_source(void **state)
 {
-    static const char *const of_none[] = {"0.0.0.0", "224.0.0.1", "239.255.255.255",
-                                          "255.255.255.255", "127.255.255.255"};
+    static const char *const not_unicast[] = {"0.0.0.0", "224.0.0.1", "239.255.255.255",
+                                              "255.255.255.255", "127.255.255.255"};
     static const char *const usable[] = {"127.0.0.1", "127.0.0.5", "127.255.255.254"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof of_none / sizeof *of_none; i++)
-        if (test(AF_INET, of_none[i]) != SOCK_SOURCE_OF_NONE)
-            fail_msg("%s", of_none[i]);
+    for (size_t i = 0; i < sizeof not_unicast / sizeof *not_unicast; i++)
+        if (test(AF_INET, not_unicast[i]) != SOCK_SOURCE_NOT_UNICAST)
+            fail_msg("%s", not_unicast[i]);
     for (size_t i = 0; i < sizeof usable / sizeof *usable; i++)
         if (test(AF_INET, usable[i]) != SOCK_SOURCE_USABLE)
             fail_msg("%s", usable[i]);
@@ -94,8 +94,8 @@ static void ipv6_has_a_wildcard_and_multicast(void **state)
     if (fd < 0)
         skip();
     close(fd);
-    assert_int_equal(test(AF_INET6, "::"), SOCK_SOURCE_OF_NONE);
-    assert_int_equal(test(AF_INET6, "ff02::1"), SOCK_SOURCE_OF_NONE);
+    assert_int_equal(test(AF_INET6, "::"), SOCK_SOURCE_NOT_UNICAST);
+    assert_int_equal(test(AF_INET6, "ff02::1"), SOCK_SOURCE_NOT_UNICAST);
 }
 
 /* Other errors do not say that there is none. */

@@ -69,12 +69,12 @@ static void most_connections_may_be_later_ones(void **state)
 
     (void)state;
     assert_null(connections_begin(&c, "connection_id,source,connections,established_s\n"));
-    assert_false(connections_are_mostly_later_ones(&c));
+    assert_false(connections_are_mostly_replacements(&c));
     assert_null(connections_add(&c, "0,::1,1,0.5\n"));
     assert_null(connections_add(&c, "1,::1,2,9.5\n"));
-    assert_false(connections_are_mostly_later_ones(&c)); /* half of them */
+    assert_false(connections_are_mostly_replacements(&c)); /* half of them */
     assert_null(connections_add(&c, "2,::1,2,9.6\n"));
-    assert_true(connections_are_mostly_later_ones(&c));
+    assert_true(connections_are_mostly_replacements(&c));
     connections_free(&c);
 }
 
