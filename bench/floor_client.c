@@ -66,14 +66,14 @@ void client_prepare(struct client *c, int port, const char *message)
 
 void client_learn_answer(struct client *c)
 {
-    const struct timespec patience = {.tv_nsec = 100000000};
+    const struct timespec wait = {.tv_nsec = 100000000};
     int fd = client_connect(c);
     ssize_t n;
 
     if (send(fd, c->pattern, c->message->n_bytes, MSG_NOSIGNAL) < 0)
         err(1, "send");
     n = recv(fd, c->received, 1, MSG_PEEK);
-    nanosleep(&patience, NULL);
+    nanosleep(&wait, NULL);
     if (n > 0)
         n = recv(fd, c->received, BUFFER_BYTES, MSG_DONTWAIT);
     if (n <= 0)

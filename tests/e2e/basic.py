@@ -180,7 +180,7 @@ def test_every_pacing_keeps_the_same_schedule():
             check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
             check_equal(r.json["host"]["pacing"], pace, "pacing")
             schedules.append(schedule_of(r))
-        with without_patience():
+        with default_timeouts():
             auto = run_client("-p", server.port, "-c", 10, "-r", 500, "-t", 1, "--threads", 1, "127.0.0.1")
     check(schedules[0] == schedules[1] == schedules[2], "the schedule, byte for byte")
     check_equal(auto.json["host"]["pacing"], "hybrid", "automatic pacing")
@@ -237,7 +237,7 @@ def test_threads_run_on_the_requested_cpus():
 def test_busy_polling_never_sleeps():
     for options in ((), ("--busy-poll",)):
         with Server("--threads", 1, *options) as server:
-            with without_patience():
+            with default_timeouts():
                 r = run_client("-p", server.port, "-c", 10, "-r", 200, "-t", 1, "--threads", 1, *options, "127.0.0.1")
             before = cpu_seconds(server.pid)
             if options:

@@ -71,7 +71,7 @@ def test_profiles_are_what_the_guide_says():
 
 def run_profile(name, *arguments):
     """A small part of it."""
-    with Server("--profile", name) as server, without_patience():
+    with Server("--profile", name) as server, default_timeouts():
         r = run_client("--profile", name, "-t", 2, *arguments, f"127.0.0.1:{server.port}")
     check_conservation(r)
     check_equal(r.json["connections"]["proven"], r.json["connections"]["asked"], "proven")

@@ -41,17 +41,17 @@ CRASHES = {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -si
 # Side by side no client waits awake, which took 40 % of the CPU time of e2e/schedule; truth keeps the default.
 PACE = ["--pace", "sleep"] if SUITE == "e2e" else []
 # What comes before the options of every client of a file of tests: programs may stand still for seconds.
-PATIENCE = []
+LONG_TIMEOUTS = []
 
 
 @contextlib.contextmanager
-def without_patience():
-    before = PATIENCE[:]
-    PATIENCE.clear()
+def default_timeouts():
+    before = LONG_TIMEOUTS[:]
+    LONG_TIMEOUTS.clear()
     try:
         yield
     finally:
-        PATIENCE[:] = before
+        LONG_TIMEOUTS[:] = before
 
 
 class Server:
@@ -140,7 +140,7 @@ class Client:
         self.err_path = temp_path("client.err")
         self.err = open(self.err_path, "w")
         self.begin = time.monotonic()
-        self.process = spawn([*prefix, TCPCLIENT, "--json", self.json_path, *PATIENCE,
+        self.process = spawn([*prefix, TCPCLIENT, "--json", self.json_path, *LONG_TIMEOUTS,
                               *[str(a) for a in arguments]], stdin=stdin, stdout=stdout,
                              stderr=self.err, text=stdout == subprocess.PIPE)
         self.pid = self.process.pid
@@ -279,7 +279,7 @@ def main(own_network=True):
     renew = enter_own_network if own_network else lambda: None
     renew()
     machine = Machine()
-    PATIENCE[:] = ["--timeout", "30s", "--connect-timeout", "30s", *PACE]
+    LONG_TIMEOUTS[:] = ["--timeout", "30s", "--connect-timeout", "30s", *PACE]
     tests = [(name, value) for name, value in vars(sys.modules["__main__"]).items()
              if name.startswith("test_") and callable(value) and fits_this_build(value) and fits_this_suite(value)]
     tests = this_part(tests)

@@ -142,13 +142,13 @@ def test_plan_counts_the_address_space_that_a_run_takes_and_no_more_than_a_third
     runs.append(["-c", 72, "-r", 5000, "--timeout", "60s", "--threads", 2])
     with Server("--threads", 1) as server:
         for run in runs:
-            _, lines = plan(TCPCLIENT, *PATIENCE, *map(str, run), "127.0.0.1", prefix=limited_to(ample_kib))
+            _, lines = plan(TCPCLIENT, *LONG_TIMEOUTS, *map(str, run), "127.0.0.1", prefix=limited_to(ample_kib))
             line = lines["address space (bytes available)"]
             mapped_before = ample_kib * 1024 - line["is"]
             taken = peak_kib(server, ample_kib, run) * 1024 - mapped_before
             check_between(line["needed"], taken, taken * 4 // 3, f"bytes of {run}")
             exact_kib = (mapped_before + line["needed"]) // 1024 + 100
-            code, lines = plan(TCPCLIENT, *PATIENCE, *map(str, run), "127.0.0.1", prefix=limited_to(exact_kib))
+            code, lines = plan(TCPCLIENT, *LONG_TIMEOUTS, *map(str, run), "127.0.0.1", prefix=limited_to(exact_kib))
             check_equal(code, 0, f"exit code of the plan: {lines}")
             peak_kib(server, exact_kib, run)
 

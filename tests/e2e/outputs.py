@@ -49,7 +49,7 @@ def test_a_closed_stderr_puts_no_messages_into_files():
     """If stderr is closed at the start, the result file must not get descriptor 2: the summary would be written to it."""
     with Server() as server:
         result = temp_path("result.json")
-        r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} {' '.join(PATIENCE)} -p {server.port} -c 5 -r 100 -t 1 "
+        r = subprocess.run(["sh", "-c", f"exec {TCPCLIENT} {' '.join(LONG_TIMEOUTS)} -p {server.port} -c 5 -r 100 -t 1 "
                             f"--json {result} 127.0.0.1 2>&-"], timeout=HANGS_S)
     check(r.returncode in (0, 3), f"exit code {r.returncode}")
     check_equal(read_json(result)["connections"]["proven"], 5, "the result is JSON")

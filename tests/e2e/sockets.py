@@ -72,7 +72,7 @@ def test_quickack_is_set_again_after_each_read():
 
 @plain_build_only
 def test_busy_polling_is_set_on_every_socket():
-    with without_patience():
+    with default_timeouts():
         _, of_client, of_server = traced_run("--busy-poll", of_server=["--busy-poll"])
         _, *others = traced_run()
     check(of_client["SO_BUSY_POLL"] >= 4, f"of the client's: {of_client}")
