@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Imported first by what measures: without the programs it ends at once and says how to build them. What else is missing, or wrong,
-ends it with one line, too."""
+"""Imported first by programs that measure: if tcpclient or tcpserver is not built, ends at once and says how to build them. Later
+errors, too, are reported in one line."""
 import contextlib
 import os
 import shutil
@@ -15,7 +15,7 @@ PROGRAM = os.path.basename(sys.argv[0])
 
 
 def interrupt(*_):
-    """What a benchmark has started ends with it, also what is in no list yet because the signal came while it was started."""
+    """Ends the programs that a benchmark has started, even one that is in no list yet because the signal came while it was started."""
     for pid in tree(os.getpid())[1:]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -66,7 +66,7 @@ def value_text(case, program, figure):
 
 
 def ratio_text(case, program, figure):
-    """The end of a ladder bounds it from one side; two ends say nothing."""
+    """If one rate is the end of a ladder, the ratio is a bound; if both are, it is unknown."""
     text, reference = number(ratio(case, program, figure), 2), case["reference"]
     if figure != "rate" or program == reference or text == "-":
         return text

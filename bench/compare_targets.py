@@ -62,7 +62,7 @@ def dnsperf_targets(results):
         met = all_of(at_least(rate, 0.95), at_most(cpu, 1.05), at_most(ours, 0))
         yield (f"3  {name}, 2,000: >= 0.95 of dnsperf's rate, <= 1.05 of its CPU, 0 lost",
                f"{number(rate, 2)} x rate, {number(cpu, 2)} x CPU, {number(ours)} lost (dnsperf: {number(theirs)})",
-               unless(theirs, met))  # the slots of queries that it lost stay empty
+               unless(theirs, met))  # it never reuses the slots of queries that it lost
 
 
 def server_targets(results):

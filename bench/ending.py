@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How a benchmark ends that has run to its end: with exit code 1 and a line that says so if targets were missed or runs failed.
-bench/all puts what it printed into the page all the same; a benchmark without that line has stopped half-way."""
+"""How a complete benchmark ends: with exit code 1 and a line that says so if targets were missed or runs failed. bench/all still puts
+its output into the page; a benchmark that fails without that line has stopped half-way."""
 
 import re
 
@@ -8,7 +8,7 @@ LINE = re.compile(r"^(?:targets missed|runs failed): \d+.*$")
 
 
 def exit_code(n_missed, n_failed=0):
-    """The last that a benchmark calls: prints the line if there is a reason."""
+    """To be called last by a benchmark: prints the line if there is a reason."""
     reasons = [f"{what}: {n}" for what, n in (("targets missed", n_missed), ("runs failed", n_failed)) if n]
     if not reasons:
         return 0

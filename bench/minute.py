@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that a share of a CPU limits, or a clock, and minutes of load on it: is a service level met?
+"""A server that is limited to a share of a CPU, or to a rate of queries, and minutes of load on it: is a service level met?
 
 bench/repeat describes the options."""
 
@@ -49,7 +49,7 @@ def meets(result, goal):
 
 
 def cost_in_us(result, trial):
-    """The server's CPU time per query in us in this trial of a search, from the samples of it; 0: too few."""
+    """The server's CPU time per query in us in this trial of a search, from its samples; 0: there are too few."""
     cost, search = result["server_cost"], result["search"]
     samples = [dict(zip(cost["columns"], row)) for row in cost["samples"]]
     begin_s = samples[-1]["epoch_ns"] / 1e9 - search["elapsed_s"] + trial["begin_s"]

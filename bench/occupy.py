@@ -31,7 +31,7 @@ def occupied(cpu, percent):
 
 
 def spin(percent):
-    """Until the parent process ends. A period that another real-time process took is not made up for."""
+    """Until the parent process ends. Does not make up for time that another real-time process took."""
     parent, begin_ns = os.getppid(), time.monotonic_ns()
     while os.getppid() == parent:
         busy_until_ns = begin_ns + PERIOD_NS * percent // 100

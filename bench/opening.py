@@ -13,7 +13,7 @@ from harness import TCPCLIENT, check
 from stages import OPEN
 
 PORTS_PER_ADDRESS = 60000  # some are reserved or taken
-LOOK_S = 0.001  # thousands of connections are opened in what wait_for() takes between two looks
+LOOK_S = 0.001  # thousands of connections are opened between two checks of wait_for()
 LEAST_LEFT_BYTES = 128 << 20
 
 

@@ -21,7 +21,7 @@ from stages import CLOSING, OPEN, Stages
 FIGURES = {"rate": "kq/s", "achieved": "achieved", "lost": "lost", "p50": "p50 ms", "p99": "p99 ms",
            "mean": "mean ms", "cpu": "cpu us", "server_cpu": "srv us", "server_busy": "srv CPUs", "mb": "MB",
            "server_mb": "srv MB", "calls": "calls/q", "server_calls": "srv calls", "dropped": "rows lost"}
-HEADLINE = "rate", "cpu", "server_cpu"  # whose ratios to the reference come first
+HEADLINE = "rate", "cpu", "server_cpu"  # the figures whose ratios to the reference come first
 
 SETTLE_S = 0.1  # from the last connection to the load: time to read what was used by then; as bench/floor waits
 DNSPERF_SOCKETS_PER_THREAD = 256  # its limit, which it applies silently
@@ -96,7 +96,7 @@ class Target:
         self.name, self.start = name, start
 
     def __enter__(self):
-        with contextlib.ExitStack() as stack:  # which ends what has started if a part of it fails
+        with contextlib.ExitStack() as stack:  # if a part fails, ends those that have started
             self.port, self.pid = self.start(stack)
             self.stack = stack.pop_all()
         return self
@@ -249,9 +249,9 @@ def run_tcpclient(target, n, rate, seconds, *options, stdout=subprocess.DEVNULL,
 
 
 def run_dnsperf(target, n, rate, seconds, outstanding=1000):
-    """rate None: as fast as it goes with this many in flight (its own default is 100). From an address of
-    its own each time: it binds before it connects, and the ports of what it closed are kept for a
-    minute; to look for free ones among many took it 12 of 20 us per query."""
+    """rate None: as fast as it goes with this many in flight (its own default is 100). Each run has another
+    source address: dnsperf binds before it connects, and the ports of closed connections stay in use for a
+    minute; searching many ports for free ones took 12 of 20 us per query."""
     need_program("dnsperf")
     questions = temp_path("questions")
     with open(questions, "w") as f:

@@ -15,9 +15,9 @@ MESSAGE_BYTES = 512
 # How much a slope may add up to over a whole run: a fraction of the level, or of the count.  tcpclient touches new pages
 # of its histograms as long as rare latencies are new, and its table of queries in flight doubles when there are more than
 # ever before, as many as become due in the longest response time: a stall of the host causes both.  The client does not count
-# the connections that it is just replacing; of them, too, as many as are due in the longest response time can add up.
+# the connections that it is replacing at the moment, which can be as many as become due in the longest response time.
 LEVEL_SHARE, COUNT_SHARE, HISTOGRAM_BYTES, IN_FLIGHT_BYTES = 0.01, 0.001, 2 << 20, 2 * 56
-# while a connection is being replaced, the server may have both
+# while a connection is being replaced, the server may have the old one and the new one
 ROOM = 1.02, 1000
 # The server closes this share of the connections of "reconnect" at each sample: each lives for minutes.  Not in the last
 # tenth of the load, where those that come back could be counted on one side only.
@@ -83,7 +83,7 @@ def churn(o):
     return ["-r", o.rate, "--queries-per-conn", o.queries_per_conn]
 
 
-# With TLS, the client does not read what comes behind the last answer of a connection.
+# With TLS, the client does not read what follows the last answer of a connection.
 LOADS = {
     "churn": Load(lambda o: [], churn, (*OF_ALL, OF_QUERIES, OF_ANSWERS), (MADE, QUERIES, ANSWERS)),
     "tls": Load(tls_files, lambda o: [*churn(o), "--tls", "--tls-insecure"], (*OF_ALL, OF_QUERIES), (MADE, QUERIES)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What processes do with their CPU time: perf(1) looks at every CPU 199 times per second of it, and each stack found
+"""What processes use their CPU time for: perf(1) samples every CPU 199 times per second of CPU time, and each stack
 belongs to one of PARTS."""
 
 import collections
@@ -24,8 +24,8 @@ FRAME = re.compile(r"\s+[0-9a-f]+ (?P<function>.*) \((?P<file>.*)\)$")
 
 
 class Sampling:
-    """As a context manager; perf(1), which has to be allowed to look into the kernel, is then ready, and samples all processes from
-    begin() until end()."""
+    """As a context manager: once entered, perf(1) is ready, and samples all processes from begin() until end(). It must be allowed to
+    see the kernel's stacks."""
 
     def __init__(self, path):
         self.path = path

@@ -28,7 +28,7 @@ class Stages:
         self.socket.close()
 
     def told(self, seconds=0):
-        """What the client says within this time, or None."""
+        """The next message of the client within this time, or None."""
         return self.socket.recv(100).decode() if select.select([self.socket], [], [], seconds)[0] else None
 
     def follow(self, process, read, seconds, meanwhile=lambda: None):

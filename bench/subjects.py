@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from authority import Authority
 from dns_server import *
 
-# As many connections as a search needs, and as many again: above half of their slots unbound and nsd hurry.
+# Slots per connection of a search: unbound and nsd shorten their timeouts when more than half of the slots are in use.
 SLOTS = 2
 
 BIND = """options {
@@ -32,7 +32,7 @@ controls { };
 zone "example.com" { type primary; file "{state}/example.com.zone"; };
 """
 
-# Besides, on a port of its own.
+# Added to the configurations of these servers: TLS on a separate port.
 TLS = {
     "unbound": ("server:\n", """server:
   interface: {address}@{tls_port}

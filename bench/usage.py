@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the programs of bench/ take their arguments: --help prints what a program says about itself, and what is wrong is refused in
+"""How the programs of bench/ parse their arguments: --help prints the docstring of the program, and a wrong argument is refused in
 one line, with exit code 2, before anything is measured."""
 
 import argparse
@@ -36,7 +36,7 @@ def whole(least=1, most=None):
 
 
 def parse_count(text):
-    """As the programs' options take them: 10k, 1.5M. None: it is none."""
+    """In the notation of the programs' options: 10k, 1.5M. Returns None if it is not a count."""
     if not re.fullmatch(r"\d{1,18}|\d{1,9}(\.\d{1,9})?[kM]", text, re.ASCII):
         return None
     n = Fraction(text.rstrip("kM")) * MULTIPLES.get(text[-1], 1)

@@ -52,7 +52,7 @@ begin_night() {
 # Removes the oldest nights, except this one, the baselines and the last reference nights.  By its name this one may be the
 # oldest, if the clock was ahead earlier or is behind now.
 remove_old_nights() {
-    # not in a file: on a full disk only this makes room
+    # without a temporary file: on a full disk, only this frees space
     kept=$(
         references | sed -n "1,${history}p"
         baselines

@@ -31,7 +31,7 @@ refuse_port_of_ssh() {
         die "--notrack: port $port carries this ssh session"
     fi
     need_ss --notrack
-    # its sessions, too: systemd may listen for it
+    # sshd may only have sessions on this port: systemd may listen for it
     if ss -Htanp "sport = :$port" 2>/dev/null | grep -q '"sshd'; then
         die "--notrack: sshd uses port $port"
     fi

@@ -13,7 +13,7 @@ stop_timer() {
     if [ -z "$in_timer" ] && [ "$(begin_of "$1")" = "$2" ]; then kill -USR1 "$1"; fi
 }
 
-# end_timer CODE: if the revert failed, keeps its messages beside the state and in the system log, since no one saw them.
+# end_timer CODE: if the revert failed, keeps its messages next to the state and in the system log, since no one saw them.
 end_timer() {
     if [ "$1" != 0 ] && [ -n "$said" ]; then
         note "--revert-after failed: repeat it with --revert ($state)"
