@@ -103,7 +103,7 @@ def unknown_names(text):
 
 
 def test_programs_use_names_that_exist():
-    """They run for minutes before they come to some of them."""
+    """A program may run for minutes before it uses a wrong name."""
     for name in executables():
         check_equal(unknown_names(read_source("bench", name)), set(), f"unknown names in {name}")
     check_equal(unknown_names("from harness import *\ndef f():\n    return free_port(), nothing.x\n"), {"nothing"}, "the control")

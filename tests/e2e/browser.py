@@ -8,7 +8,7 @@ from harness import *
 
 
 class Browser:
-    """One tab. What it requests, and complains about, is in `requests` and `complaints`."""
+    """One tab. `requests` lists the URLs that it requested, `complaints` its messages."""
 
     def __init__(self):
         need_program("chromium")

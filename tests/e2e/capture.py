@@ -24,11 +24,11 @@ class Capture:
         wait_for(lambda: "listening on" in read_text(self.log), "tcpdump")
 
     def _counts(self):
-        """All that it has said."""
+        """All counts that it has printed."""
         return re.findall(r"(\d+) packets? captured", read_text(self.log))
 
     def _packets(self):
-        """What tcpdump has taken from its buffer so far: it says so when it is asked."""
+        """The number of packets that tcpdump has read from its buffer so far, which it prints on SIGUSR1."""
         said = len(self._counts())
         os.kill(self.process.pid, signal.SIGUSR1)
         return wait_for(lambda: self._counts()[said:], "tcpdump")[-1]
@@ -88,7 +88,7 @@ def read_messages(path, port, length_of):
             continue
         ahead = (sequence - expected.get(key, sequence)) % 2**32
         if ahead >= 2**31:
-            continue  # sent again: what counts is when it was sent first
+            continue  # a retransmission: the first transmission counts
         check_equal(ahead, 0, "bytes missing in the capture")
         expected[key] = (sequence + len(payload)) % 2**32
         buffer = buffers.get(key, b"") + payload
@@ -113,7 +113,7 @@ def match_messages(messages):
 
 
 def differences_us(result, round_trips):
-    """Sorted: what tcpclient measured minus what was on the wire, for every answer of the run, and the
+    """The sorted differences between the times of tcpclient and those on the wire, for every answer of the run, and the
     number of answers on the wire. Connections are numbered in the order of their (planned) ports."""
     ports = sorted({port for port, _ in round_trips})
     differences = []

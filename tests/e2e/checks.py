@@ -21,7 +21,7 @@ class Spoiled(AssertionError):
 
 
 class Certain(AssertionError):
-    """What no disturbance of the machine excuses."""
+    """A failure that no disturbance of the machine excuses."""
 
 
 def skip(why):
@@ -40,7 +40,7 @@ def need_root():
 
 
 def plain_build_only(test):
-    """Marks a test of speed or of tools that sanitizers do not leave room for."""
+    """Marks a test of speed, or of a tool for which sanitizers leave too little time or memory."""
     test.plain_build_only = True
     return test
 
@@ -81,7 +81,7 @@ def fits_this_suite(test):
 
 
 def this_part(tests):
-    """$TCPSCALER_PART is I/N: every N-th, from the I-th on. The others run beside them."""
+    """$TCPSCALER_PART is I/N: every N-th test, from the I-th on. The others run at the same time."""
     i, n = map(int, os.environ.get("TCPSCALER_PART", "1/1").split("/"))
     return tests[i - 1::n]
 

@@ -8,7 +8,7 @@ from start_file import open_gate, wait_ready
 # --- validity ---
 
 class SmallCpu:
-    """A tenth of one CPU: a control group or, where there is none, the lowest priority beside busy loops
+    """A tenth of one CPU: a control group or, where there is none, the lowest priority next to busy loops
     on every CPU."""
 
     LIMITS = (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000"),  # version 1
@@ -142,7 +142,7 @@ def test_queries_that_wait_for_an_id_keep_their_intended_time():
         r = client.wait()
     check_conservation(r)
     q, response = r.json["queries"], r.json["latency_ns"]["response"]
-    with stall_may_spoil():  # a client that stood still may ask the last of them when it has the first answers
+    with stall_may_spoil():  # a client that was stalled may send the last of them after it has the first answers
         check_equal(q["blocked"], 100000 - 65536, "blocked")
     check_equal(q["answered"], q["scheduled"], "answered in the end")
     check_equal(q["duplicate"] + q["unknown_id"] + q["late"], 0, "strays")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real DNS servers from Debian packages, started here on loopback: nothing is lost, the answers are answers, the round
+"""Real DNS servers from Debian packages, started here on loopback: nothing is lost, each answer answers its query, the round
 trips match the wire; the counts agree with the servers' own statistics; the bytes of a query match kdig's."""
 
 import socket
@@ -19,7 +19,7 @@ def check_answer(message):
     check(bytes([192, 0, 2, 1]) in message, "the address")
 
 
-# knot listens with a backlog of 10: what comes beyond it while its thread is off the CPU stays half-open.
+# knot listens with a backlog of 10: connections beyond it, while its thread does not run, stay half-open.
 WINDOW = "--connect-window", 8
 
 
@@ -148,7 +148,7 @@ def test_query_file_agrees_with_the_statistics_of_nsd():
 # --- the bytes of a query ---
 
 def first_message(run):
-    """What a client writes first, in one message."""
+    """The first message that a client sends, if it is sent in one piece."""
     received = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(HANGS_S)

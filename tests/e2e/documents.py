@@ -17,7 +17,7 @@ def fences(text, kind):
 
 
 def sections(text):
-    """{heading: what is below it}, headings of every level but the title."""
+    """{heading: the text below it}, headings of every level but the title."""
     parts = re.split(r"^##+ (.*)\n", text, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2]))
 
@@ -34,7 +34,7 @@ def options_of(program):
 
 
 def run_example(script, port, directory, **options):
-    """Its output, run with the real tcpclient towards this port."""
+    """Runs the script with the real tcpclient, against this port; returns its output."""
     script = re.sub(r"\btcpclient ", f"{shlex.quote(os.path.abspath(TCPCLIENT))} -p {port} ", script)
     r = run_command(["sh", "-c", script], cwd=directory, **options)
     check(r.returncode in (0, 3), f"exit code {r.returncode} of: {script}")  # 3: SUSPECT, as machines are

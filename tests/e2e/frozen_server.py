@@ -45,7 +45,7 @@ def frozen_run(protocol, connections, *arguments):
             time.sleep(0.2)
             rss.append(rss_bytes(client.pid))
         server.process.send_signal(signal.SIGCONT)
-        time.sleep(after_s)  # at least until nothing more is due: a query that timed out is still owed its answer
+        time.sleep(after_s)  # at least until nothing more is due: an answer to a query that timed out is still owed
         wait_for(lambda: is_idle(server), "the server to catch up")
         client.process.send_signal(signal.SIGINT)
         r = client.wait()

@@ -16,7 +16,7 @@ def intended_span(result):
 
 
 def in_time(run):
-    """What it returns, its results first. A stall of the machine can last past the moment of the start."""
+    """Returns what run() returns, the results first. A stall of the machine can last past the start time."""
     results, at = run()
     with stall_may_spoil():
         check_equal([r.json["start"]["missed"] for r in results], [False] * len(results), "missed")
@@ -110,7 +110,7 @@ def test_clients_waiting_for_a_file_start_together():
 
 
 def missed(*arguments, before_start=None):
-    """A client that comes too late: it proves its connections and asks nothing."""
+    """A client that is too late: it proves its connections and sends no queries."""
     with Server() as server:
         client = Client("-p", server.port, "-c", 5, "-r", 1000, "-t", "500ms", "-R", *arguments, "127.0.0.1")
         if before_start:

@@ -13,9 +13,9 @@ from documents import COMMANDS, FENCE, fences, options_of, run_example, sections
 from harness import *
 
 GUIDES = tuple(sorted(name for name in os.listdir(os.path.join(SOURCE_DIR, "docs")) if name.endswith(".md")))
-# What a program of bench/ printed (bench/blocks.py).
+# Output of a program of bench/ (bench/blocks.py).
 MEASURED = re.compile(r"^<!-- \w+ -->\n(?:(?!```).*\n)*```\n(?:(?!```).*\n)*```\n", re.M)
-# Refusals for what this machine has not, and for files that the guide has written before.
+# Errors because this machine lacks something, or because the guide has written the file before.
 NOT_HERE = re.compile(r"tcp\w+: (--cpu: .* is not available to this .*|.*: No such file or directory)\n")
 
 
@@ -105,7 +105,7 @@ def commands_in(text):
 
 
 def check_command(line, text, program, *arguments):
-    """That its options are accepted, and with this text on stdin the run that they ask for. Returns what the next in a
+    """Checks that its options are accepted and, with this text on stdin, the run that they request. Returns what the next command of a
     pipe reads."""
     if program in ("tcpclient", "tcpserver"):
         argv = [os.path.abspath({"tcpclient": TCPCLIENT, "tcpserver": TCPSERVER}[program]),
@@ -179,7 +179,7 @@ def test_delayed_acknowledgements_do_not_count_as_the_cost_of_tcp():
 
 
 def refusal_of(text):
-    """Of the one command in it that is refused."""
+    """The error message of the one command in it that is refused."""
     try:
         check_commands(text)
     except AssertionError as error:
@@ -262,7 +262,7 @@ def test_settings_in_the_fleet_examples_exist():
 
 
 def server_of_the_guide(name, change=lambda configuration: configuration):
-    """Started as its configuration says, elsewhere and on another port."""
+    """Starts the server with the configuration of the guide, in another directory and on another port."""
     guide = read_source("docs", "dns-servers.md")
     configuration, = fences(guide, f"conf {name}")
     zone, = fences(guide, "conf zone")
@@ -350,7 +350,8 @@ def test_configurations_with_tls_answer():
 
 
 def most_connections(guide):
-    """That every server of the guide holds without closing idle ones: unbound and nsd hurry above half of their slots."""
+    """Connections that every server of the guide holds without closing idle ones: unbound and nsd close them early when more than
+    half of their slots are in use."""
     def number(name, key):
         return int(re.search(rf"\b{key}:? (\d+)", fences(guide, f"conf {name}")[0]).group(1))
 

@@ -38,9 +38,9 @@ SOURCE_DIR = os.environ.get(
 TRIES = int(os.environ.get("TRIES", "5"))  # of a test that a disturbance of the machine made fail
 # SIGABRT and the like; what LeakSanitizer and ThreadSanitizer exit with
 CRASHES = {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, 23, 66}
-# Side by side no client waits awake, which took 40 % of the CPU time of e2e/schedule; truth keeps the default.
+# Tests that run side by side do not busy-wait, which took 40 % of the CPU time of e2e/schedule; truth keeps the default.
 PACE = ["--pace", "sleep"] if SUITE == "e2e" else []
-# What comes before the options of every client of a file of tests: programs may stand still for seconds.
+# Goes before the options of every client of a file of tests: programs may be stalled for seconds.
 LONG_TIMEOUTS = []
 
 
@@ -127,7 +127,7 @@ def intended_ns(row):
 
 
 class Client:
-    """A tcpclient under way."""
+    """A running tcpclient."""
 
     def __init__(self, *arguments, stdout=subprocess.PIPE, prefix=(), text=""):
         self.json_path = temp_path("client.json")
@@ -161,7 +161,7 @@ class Client:
 
 
 def run_client(*arguments, **options):
-    """All its rows on stdout are read, however late."""
+    """Runs a client to its end and reads all its rows on stdout."""
     every_row = ["--raw-full", "block"] if "-R" in arguments else []
     return Client(*every_row, *arguments, **options).wait()
 
@@ -188,7 +188,7 @@ def wait_until_prints(client, pattern):
 
 
 def wait_until_running(client):
-    """The client has --stats-interval 200ms or so: its first progress line under load is awaited."""
+    """Waits for the first progress line under load of a client with --stats-interval 200ms or so."""
     wait_until_prints(client, "running")
 
 
@@ -238,7 +238,7 @@ def check_code(result, want):
 
 
 def is_certain(failure):
-    """Whether it is one whatever the machine did."""
+    """Whether this is a failure whatever the machine did."""
     return isinstance(failure, Certain) or "Sanitizer" in str(failure) or \
         any(process.poll() in CRASHES for process in processes_started())
 
@@ -251,7 +251,7 @@ def check_no_crash():
 
 
 def run_test(test, machine, renew):
-    """Once more, renew() first, if it failed and the machine was disturbed."""
+    """Runs a test; if it failed and the machine was disturbed, calls renew() and runs it again."""
     for left in reversed(range(TRIES)):
         machine.begin()
         try:

@@ -115,7 +115,7 @@ def totals_of_rows(rows, value_us):
 
 
 def unlike(got, known):
-    """What differs: the count at all, a value by more than 0.1 %."""
+    """The figures that differ: the count at all, a value by more than 0.1 %."""
     return {name: (got[name], known[name]) for name in TOTALS
             if abs(got[name] - known[name]) > (0 if name == "count" else known[name] / 1000)}
 

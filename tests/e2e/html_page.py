@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages of tcpreport html: their elements, what they must not have, and their pictures."""
+"""Pages of tcpreport html: their elements, what they must not contain, and their pictures."""
 
 import functools
 import html.parser
@@ -13,7 +13,7 @@ VOID = {"meta", "br", "hr", "img", "input", "link"}
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2", "p", "strong", "span", "ul", "li",
             "dl", "div", "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "pre", "details", "summary",
             "figure", "figcaption", "svg", "g", "path", "text", "tspan", "image", "rect", "polygon", "circle"}
-# each picture by a part of its caption: what is written along its axes
+# a part of the caption of each picture: the text along its axes
 PICTURES = {"Latency by percentile": ("percentile", "time"),
             "Response time over time": ("time since the start of the log, s", "response time"),
             "sent and answered per second": ("time since the start of the log, s", "rate, queries/s"),
@@ -22,7 +22,7 @@ MOST_BYTES = 300_000
 
 
 class Page(html.parser.HTMLParser):
-    """The elements of a page and their text; strict: what is not well-formed is in `errors`."""
+    """The elements of a page and their text; strict: `errors` lists what is not well-formed."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -61,7 +61,7 @@ class Page(html.parser.HTMLParser):
 
 
 def problems(text):
-    """What a page must not have: bad nesting, foreign elements, scripts, references to anything outside."""
+    """Lists what a page must not contain: bad nesting, foreign elements, scripts, references to anything outside."""
     page = Page(text)
     found = list(page.errors)
     found += [f"id {i} twice" for i in set(page.ids) if page.ids.count(i) > 1]
@@ -105,7 +105,7 @@ copies = itertools.count()
 
 
 def copy_of_run(name, **changes):
-    """It began at another time than other copies: they are no copies of one run."""
+    """A copy of the run with another start time, so that it counts as a different run."""
     path = temp_path(name)
     shutil.copy(files(0)[0], path)
     change(path, **{"started": f"2026-01-31T10:00:00.{next(copies):03}Z", **changes})
@@ -132,7 +132,7 @@ def rows_of(text, caption):
 
 
 def pictures(text):
-    """{caption: what is written in it}."""
+    """{caption: its text}."""
     found = {}
     for figure in text.split("<figure>")[1:]:
         page = Page(figure.split("</figure>")[0])

@@ -25,7 +25,7 @@ class NamingServer(Server):
         super().__init__("--proxy-protocol", "--connections-out", self.listing, *arguments, **options)
 
     def served(self):
-        """After its end."""
+        """The connections that it served. Call it after its end."""
         return read_rows(self.listing)
 
 

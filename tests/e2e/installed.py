@@ -27,7 +27,7 @@ DIRECTORIES = {"BUILD": BUILD_DIR, "BINDIR": "bin", "SBINDIR": "sbin", "DATADIR"
 
 
 def lay_out(source=SOURCE_DIR, program=TCPCLIENT, **directories):
-    """Runs packaging/install-tree without cmake; returns the directory in which all is."""
+    """Runs packaging/install-tree without cmake; returns the directory of the installation."""
     stage = temp_path("stage")
     r = run_command([f"{source}/packaging/install-tree", stage, "", program], env={**os.environ, **DIRECTORIES, **directories})
     check_equal((r.returncode, r.stderr), (0, ""), "install-tree")

@@ -23,7 +23,7 @@ def enter_own_network():
 
 
 def end_as(process):
-    """Waits for the child and ends with its exit status; forwards SIGTERM to it, also one that is blocked so far."""
+    """Waits for the child and ends with its exit status; forwards SIGTERM to it, also one that has been blocked so far."""
     accept(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from now on: a terminal sends it to the child as well
 

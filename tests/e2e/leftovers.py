@@ -35,7 +35,7 @@ def names_of_network_namespaces():
 
 
 def check_killed(kill):
-    """kill(runner) makes an end of all that the runner has started."""
+    """Checks that kill(runner) ends everything that the runner has started."""
     need_program("setsid", "sleep")
     before = set(processes())
     path = temp_path("tests.py")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether the machine was disturbed while a test ran: a CPU that stood still, or was lent to other guests of the host."""
+"""Whether the machine was disturbed while a test ran: a CPU that was stalled, or was used by other guests of the host."""
 
 import collections
 import ctypes
@@ -13,8 +13,8 @@ from checks import SUITE
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 MOST_WATCHED_CPUS = 8
-# A stall shows for as long as it lasts, less up to PERIOD_S. Tests of time mind milliseconds. The others run side by side, and wait
-# for each other all the time: their watches, dozens, wake up less often.
+# A stall is measured with an error of up to PERIOD_S. For tests of time, milliseconds matter. The others run side by side, and wait
+# for each other all the time: their watches, of which there are dozens, wake up less often.
 STALL_S, PERIOD_S, STOLEN_SHARE = {"truth": (0.01, 0.005, 0.001), "": (0.1, 0.03, 0.005)}.get(SUITE, (0.07, 0.06, 0.005))
 
 
@@ -31,7 +31,7 @@ def cpu_times(since=CpuTimes(0, 0, 0)):
 
 
 class Watch:
-    """A process that sleeps again and again on one CPU, and by how much it woke up late at most. It ends with this one."""
+    """A process that sleeps repeatedly on one CPU and records how late it woke up at most. It ends with this one."""
 
     def __init__(self, cpu):
         self.shared = mmap.mmap(-1, struct.calcsize("d"))
@@ -73,7 +73,7 @@ class Machine:
         self.times = cpu_times()
 
     def disturbance(self, most_stall_s=STALL_S, most_stolen=STOLEN_SHARE):
-        """What there was, in words; None when nothing is known."""
+        """Describes the disturbance since begin(); None if there was none."""
         stall_s = max(watch.latest_s for watch in self.watches)
         times = cpu_times(self.times)
         if stall_s > most_stall_s:

@@ -20,7 +20,7 @@ def test_quiet_still_prints_why_a_run_is_not_valid():
 
 
 def terminal_output(term):
-    """What a client shows on a terminal of this kind, which is interrupted under load."""
+    """The output of a client on a terminal of this kind; the client is interrupted under load."""
     master, slave = pty.openpty()
     environment = {**os.environ, "TERM": term}
     if not term:

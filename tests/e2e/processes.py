@@ -45,7 +45,7 @@ def processes_started():
 
 
 def before_all_others():
-    """Goes before a command that is to get the CPU before all other programs, where that is allowed."""
+    """Goes before a command, which then gets the CPU before all other programs, if that is permitted."""
     realtime = ("chrt", "-f", "1")
     return realtime if subprocess.run([*realtime, "true"], capture_output=True).returncode == 0 else ()
 
@@ -99,7 +99,7 @@ def busy_loops():
 
 def wait_for(condition, what, seconds=HANGS_S):
     """Returns what the condition returns, once that is true. It is checked less often after the first second, and once more
-    after the time, as this process may have stood still. what: a text, or a function that returns one when the time is up."""
+    after the time limit, as this process may have been stalled. what: a text, or a function that returns one when the time is up."""
     begin = time.monotonic()
     while True:
         waited = time.monotonic() - begin
@@ -122,7 +122,7 @@ def under_fd_limit(n):
 
 
 def knowing(*hosts):
-    """Goes before a command that is to have only these lines in /etc/hosts. As root."""
+    """Goes before a command, for which /etc/hosts then has only these lines. Requires root."""
     path = temp_path("hosts")
     with open(path, "w") as f:
         f.writelines(f"{line}\n" for line in hosts)

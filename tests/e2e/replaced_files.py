@@ -5,7 +5,7 @@ from reports import *
 
 
 def test_a_refused_run_keeps_the_old_files():
-    """Also if it is refused after they were opened: the address is in use, the start has passed."""
+    """Also if the run is refused after the files were opened: the address is in use, the start time has passed."""
     paths = {option: temp_path(f"old.{option[2:]}") for option in ("--output", "--hlog", "--json", "--connections-out")}
     outputs = [word for pair in paths.items() for word in pair]
     with Server() as server:
@@ -117,7 +117,7 @@ def test_a_file_beyond_the_size_limit_ends_no_run():
 
 
 def next_line(stream, words):
-    """The next one that has them."""
+    """The next line that contains the words."""
     for line in stream:
         if words in line:
             return line

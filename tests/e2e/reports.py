@@ -54,6 +54,6 @@ def change(path, **changes):
 # --- compare ---
 
 
-# the machine's speed is not the point
+# the speed of the machine does not matter here
 UNDISTURBED = {"verdict": "VALID", "reasons": [],
                "holds": {name: True for name in ("p50", "p90", "p95", "p99", "p999", "p9999", "max")}}

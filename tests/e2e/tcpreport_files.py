@@ -18,7 +18,7 @@ def test_bad_files_get_one_line_with_their_name():
         return path
 
     def cut_off(name):
-        """In the last line, behind the columns of a log: elsewhere it is a shorter file or another error."""
+        """Cuts a file off in its last line, after the columns of a log: elsewhere it would be a shorter file or another error."""
         with open(f"{directory}/{name}", "rb") as f:
             return written(f"cut.{name}", f.read()[:-9])
 

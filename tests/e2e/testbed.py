@@ -74,11 +74,11 @@ class Testbed:
         self.down()
 
     def use_ansible(self, directory):
-        """From now on the programs of this directory."""
+        """From now on, uses the programs of this directory."""
         self.ansible = [f"PATH={directory}:{os.environ['PATH']}"]
 
     def forget_python(self):
-        """From now on Ansible searches each host for Python, as fleet/ansible.cfg says."""
+        """From now on, lets Ansible search each host for Python, as fleet/ansible.cfg says."""
         write_text(self.inventory, re.sub(r".*ansible_python_interpreter.*\n", "", read_text(self.inventory)))
 
     def _states(self, command, without=()):
@@ -92,7 +92,7 @@ class Testbed:
         return self._states(KERNEL_STATE, without)
 
     def check_states(self, want, what):
-        """Each host of `want` comes to be in that state: processes may still be ending."""
+        """Waits until each host of `want` is in that state: processes may still be ending."""
         end = time.monotonic() + HANGS_S
         while True:
             is_over = time.monotonic() >= end
@@ -144,8 +144,8 @@ class Run:
         return read_text(self.log)
 
     def wait_for_file(self, host, name):
-        """Waits until the run's directory on the host has this file. Each question from here would take five processes, so
-        it is asked there."""
+        """Waits until the run's directory on the host has this file. Each check from here would take five processes, so
+        the host itself checks."""
         asking = spawn([SCRIPT, "in", host, "sh", "-c", f"until [ -e {REMOTE}/{name} ]; do sleep 0.1; done"],
                        env=self.testbed.environment, start_new_session=True)
         try:

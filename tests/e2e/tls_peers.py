@@ -116,7 +116,7 @@ class TlsPeer:
 
     @staticmethod
     def step(function, *arguments):
-        """What it returns; None: it wants more to be read."""
+        """Returns what the function returns; None: it needs more input."""
         try:
             return function(*arguments)
         except ssl.SSLWantReadError:
@@ -243,7 +243,7 @@ def test_openssl_client_is_served_and_resumes():
 
 
 def abandoned_handshake():
-    """A ClientHello, and close_notify right behind it."""
+    """A ClientHello, followed at once by close_notify."""
     peer = TlsPeer(None, ssl.create_default_context(), server_hostname="localhost")
     check_equal(peer.step(peer.tls.do_handshake), None, "ClientHello written, the server's flight awaited")
     return peer.to_send.read() + b"\x15\x03\x03\x00\x02\x01\x00"

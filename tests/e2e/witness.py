@@ -92,8 +92,8 @@ OPT, KEEPALIVE = bytes([0, 0, 41, 4, 208, 0, 0, 0, 0]), bytes([0, 11])
 
 
 class KeepaliveServer(Witness):
-    """Answers each query that asks for it with the edns-tcp-keepalive that timeout(number of the query) returns, in
-    units of 100 ms; None: none; bytes: the content of the option."""
+    """Answers queries. An answer to a query with edns-tcp-keepalive has that option, too: timeout(number of the query) returns its
+    value in units of 100 ms; None: no option; bytes: the content of the option."""
 
     def __init__(self, timeout, delay_s=0):
         self.timeout, self.delay_s = timeout, delay_s

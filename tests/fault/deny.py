@@ -15,7 +15,7 @@ import sys
 
 SO_TIMESTAMPING, SO_MEMINFO, IP_BIND_ADDRESS_NO_PORT, NETLINK_SOCK_DIAG = 37, 55, 24, 4
 
-# What the kernel is asked, {argument: value}, and the error it answers; 0: done, it says, and does nothing.
+# The system call, {argument: value}, and the error that it returns; 0: it returns success, and does nothing.
 CALLS = {
     "IP_BIND_ADDRESS_NO_PORT": ("setsockopt", {1: socket.IPPROTO_IP, 2: IP_BIND_ADDRESS_NO_PORT}, errno.ENOPROTOOPT),
     "SO_TIMESTAMPING": ("setsockopt", {1: socket.SOL_SOCKET, 2: SO_TIMESTAMPING}, errno.ENOPROTOOPT),

@@ -21,7 +21,7 @@ import time
 
 
 class Log:
-    """Keeps its lines until the end: nothing is written while it is measured."""
+    """Keeps its lines until the end: nothing is written during a measurement."""
 
     def __init__(self):
         self.lines, self.unanswered = [], {}
@@ -33,7 +33,7 @@ class Log:
         self.lines.append(line)
 
     def goes_out(self, connection, message):
-        """Does nothing for an id that was not asked, or was answered already."""
+        """Does nothing for an id without a query, or with one that was already answered."""
         line = self.unanswered.pop((connection, int.from_bytes(message[2:4], "big")), None)
         if line is not None:
             line[3] = time.monotonic_ns()
@@ -52,7 +52,7 @@ class Faults:
         self.o = options
         self.log = Log() if options.log else None
         self.n = self.connections = self.accepted = 0
-        self.free_at = 0  # --capacity: when the one that answers has nothing left to do
+        self.free_at = 0  # --capacity: when the single server will have nothing left to do
         self.did = dict.fromkeys(
             ("queries", "answers", "dropped", "duplicated", "unknown", "delayed", "resets",
              "closes", "malformed", "late_proofs", "stalls", "truncated", "corrupted", "hostile"), 0)
@@ -121,7 +121,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, faults):
         self.f, self.o = faults, faults.o
         self.buffer, self.seen, self.held = b"", 0, []
-        self.is_over = False  # its input was malformed, or it is being closed: the rest is not read
+        self.is_over = False  # its input was malformed, or it is being closed: further input is not read
         self.flood, self.is_full = None, False
 
     def connection_made(self, transport):
@@ -184,7 +184,7 @@ class Connection(asyncio.Protocol):
         asyncio.get_running_loop().call_later(delay_ms / 1000, self.answer, message)
 
     def wait_in_turn(self, message):
-        """One server, and a queue before it."""
+        """Waits in the queue of the single server."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         begin = max(now, self.f.free_at)
@@ -276,7 +276,7 @@ class Connection(asyncio.Protocol):
             self.pour()
 
     async def send_split(self, message):
-        # one connection's pieces must not mix: its answers go one after the other
+        # the pieces of a connection's answers must not mix: they are sent one answer after the other
         previous, done = getattr(self, "last", None), asyncio.Event()
         self.last = done
         if previous is not None:

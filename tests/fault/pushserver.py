@@ -45,7 +45,7 @@ def encode(size, sequence, intended_ns, sent_ns, realtime_offset_ns, clock_id):
 
 
 def decode_all(data):
-    """The sequence numbers of a stream's complete messages; raises ValueError where one is not as it should be."""
+    """The sequence numbers of a stream's complete messages; raises ValueError if one is invalid."""
     numbers = []
     while len(data) >= HEADER_BYTES and len(data) >= (size := HEADER.unpack_from(data)[0]):
         fields = HEADER.unpack_from(data)
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
         if self.hits(self.o.skip_every):
             self.skipped += 1
             return
-        did["skipped"] += self.skipped  # those that a later message shows
+        did["skipped"] += self.skipped  # those that a later message reveals
         self.skipped = 0
         if self.hits(self.o.damage_every):
             did["damaged"] += 1

@@ -55,8 +55,8 @@ def follow_a_schedule(directory):
     check(scheduled[1] < scheduled[0] <= 20 * 650, f"queries, and in a closed loop, which waits for answers: {scheduled}")
 
 
-def use_a_place_again(directory):
-    """Falls and rises again: 100 connections go, and 200 come in their places and in new ones."""
+def use_a_slot_again(directory):
+    """Falls and rises again: 100 connections go, and 200 are opened in their slots and in new ones."""
     r, _ = run(directory, "--conn-schedule", "500ms:200-100,100ms:100,500ms:100-300,100ms:300", "-r", "1000")
     c = values(r["connections"], "asked", "reopened", "connected", "live_at_end")
     check(c == (300, 100, 400, 300), f"connections: {c}")
@@ -64,8 +64,8 @@ def use_a_place_again(directory):
     check(r["latency_ns"]["gap"]["count"] == 0, "nobody is missed in between")
 
 
-def wait_for_a_place(directory):
-    """All but one of 100 connections go, and as many come 20 ms later. Answers take 100 ms: their places are not free yet."""
+def wait_for_a_slot(directory):
+    """All but one of 100 connections go, and as many are opened 20 ms later. Answers take 100 ms: the slots are not free yet."""
     options = "--conn-schedule", "500ms:100,20ms:1,480ms:100", "-i", "40ms"
     r, _ = run(directory, *options, world="latency_us=50000")
     q, c = r["queries"], r["connections"]
@@ -157,7 +157,7 @@ def losses_are_no_growing_queue(directory):
 
 
 with tempfile.TemporaryDirectory() as d:
-    for case in (follow_a_schedule, use_a_place_again, wait_for_a_place, leave_time_for_queries, begin_with_none, replace_each_in_time,
+    for case in (follow_a_schedule, use_a_slot_again, wait_for_a_slot, leave_time_for_queries, begin_with_none, replace_each_in_time,
                  wait_longer_between_attempts_up_to_a_maximum, arrive_alike_with_any_number_of_threads, classes_have_their_own_intervals,
                  what_times_out_after_the_load_is_not_missed, more_connections_are_no_growing_queue, losses_are_no_growing_queue):
         case(d)

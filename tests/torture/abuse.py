@@ -12,9 +12,9 @@ from faults import *
 from table import *
 from authority import Authority
 
-# Of the sockets that the deaf fill: with the kernel's 3.6 MiB of each they fill the whole machine's TCP memory.
+# Receive buffer of the sockets that never read: with the kernel's 3.6 MiB each, they would fill the TCP memory of the whole machine.
 BUFFER_BYTES = 65536
-MOST_RATIO = 2.0  # of p99 beside attackers to p99 without
+MOST_RATIO = 2.0  # p99 with attackers, divided by p99 without
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close(2) sends RST
 
 
@@ -26,7 +26,7 @@ def tcp_count(name):
 
 
 def still_serves(row, server):
-    """A client that comes after, or beside, gets all its answers."""
+    """A client that connects afterwards, or meanwhile, gets all its answers."""
     r = run_client("-c", 50, "-r", 500, "-t", 1, f"127.0.0.1:{server.port}")
     row.conserved(r)
     row.expect("answered to another client", r.json["queries"]["scheduled"], r.json["queries"]["answered"])
@@ -66,14 +66,14 @@ def wait_until_idle(server):
         time.sleep(0.2)
         try:
             return read_json(server.json_path)["active"] == 0
-        except (OSError, ValueError):  # the server is still to write it, or writes it in place
+        except (OSError, ValueError):  # the server has not written it yet, or is writing it in place
             return False
 
     wait_for(idle, "the end of all connections")
 
 
 class Comparison:
-    """p99 of the good clients in us, in runs without and with the attackers by turns."""
+    """p99 of the good clients in us, in runs alternately without and with the attackers."""
 
     def __init__(self):
         self.quiet, self.abused = [], []
@@ -82,7 +82,7 @@ class Comparison:
         return statistics.median(self.abused) / statistics.median(self.quiet)
 
     def enough(self):
-        """A stall of the machine spoils a run; what the server does would spoil every one."""
+        """A stall of the machine spoils one run; a fault of the server would spoil every run."""
         n = len(self.abused)
         return n == 5 or n >= 3 and self.ratio() <= MOST_RATIO
 
@@ -97,7 +97,7 @@ class Comparison:
 @scenario()
 @plain_build_only
 def slow_and_deaf_clients_beside_good_ones(row):
-    """10,000 that send a byte per 10 s and 1,000 that never read, beside 1,000 that ask 10,000 q/s."""
+    """10,000 clients that send a byte per 10 s and 1,000 that never read, next to 1,000 that send 10,000 q/s."""
     with Server("--sndbuf", BUFFER_BYTES, "--rcvbuf", BUFFER_BYTES) as server:
         figures = Comparison()
         while not figures.enough():
@@ -126,7 +126,7 @@ def n_idle(result):
 
 @scenario(short=True)
 def slow_and_deaf_clients_of_a_guarded_server(row):
-    """A share of 200 connections for each address, 5 s for the idle: who exceeds them goes, the others stay."""
+    """At most 200 connections per address, and 5 s of idle time: clients that exceed a limit are closed, the others stay."""
     control = control_path()
     with Server("--max-connections-per-source", 200, "--idle-timeout", "5s", "--sndbuf", BUFFER_BYTES, "--rcvbuf",
                 BUFFER_BYTES, "--control", control) as server:
@@ -160,7 +160,7 @@ def receive(s, n):
 
 @scenario(short=True)
 def garbage(row):
-    """100 KiB of noise on each of 100 connections: echoed to the byte, ignored as pings, refused by TLS."""
+    """100 KiB of noise on each of 100 connections: echoed unchanged, ignored as pings, refused by TLS."""
     noise = os.urandom(100 << 10)
     with Server() as server:
         sockets = [server.connect() for _ in range(100)]
@@ -253,7 +253,7 @@ def segments_of_one_byte(row):
 
 @scenario(short=True)
 def half_closes(row):
-    """The end of the stream comes with the question: the answer comes, then the end."""
+    """The end of the stream comes with the query: the answer is sent, then the end of the stream."""
     with Server() as server:
         whole = 0
         for _ in range(20):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Room on disk runs out, readers of outputs go away, the wall clock jumps."""
+"""The disk is full, readers of outputs go away, the wall clock jumps."""
 
 import ctypes
 import struct
@@ -34,7 +34,7 @@ def what_it_says(result_stderr):
 
 
 def rows_add_up(result):
-    """Rows written and rows missing: two for each query that was answered."""
+    """Whether rows written and rows missing add up to two for each query that was answered."""
     q, output = result.json["queries"], result.json["output"]
     return output["rows"] + output["dropped_rows"] == q["sent"] + q["answered"]
 
@@ -48,7 +48,7 @@ def check_outputs_lost(row, runs):
 
 
 class LittleDisk:
-    """Files of each output in turn on a file system that has room for a part of it."""
+    """Files for each output in turn, on a file system that has room for only a part of it."""
 
     def __init__(self, n_kib):
         self.n_kib, self.path, self.full = n_kib, little_disk(n_kib), 0
@@ -97,7 +97,7 @@ def disk_full_under_every_output(row):
 
 
 class Fifo:
-    """A pipe with a name, read by this process until it closes it."""
+    """A named pipe, which this process reads until it closes it."""
 
     def __init__(self):
         self.path = temp_path("fifo")
@@ -151,7 +151,7 @@ CLOCK_STEP = r"""
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds by which CLOCK_REALTIME is off, set by the test, and how often it was asked so. */
+/* Seconds by which CLOCK_REALTIME is off, set by the test, and how often it was read then. */
 static struct {
     _Atomic long long offset_s, n_asked;
 } *step;
@@ -198,8 +198,8 @@ int gettimeofday(struct timeval *restrict t, void *restrict zone)
 
 
 class SteppedClock:
-    """A wall clock of the started program's own: the machine's is everybody's, and a time namespace has only
-    the monotonic ones."""
+    """A separate wall clock for the started program: all programs share the machine's, and a time namespace has only
+    the monotonic clocks."""
 
     def __init__(self):
         need_program("cc")
@@ -210,7 +210,7 @@ class SteppedClock:
         self.prefix = ["env", f"LD_PRELOAD={self.preloaded}", f"CLOCK_STEP={self.path}"]
 
     def set(self, seconds):
-        """Also begins to count anew."""
+        """Also resets the count."""
         with open(self.path, "r+b" if os.path.exists(self.path) else "wb") as f:
             f.write(struct.pack("=qq", seconds, 0))
 
@@ -222,8 +222,8 @@ class SteppedClock:
 @scenario()
 @plain_build_only
 def clock_stepped_under_load(row):
-    """An hour ahead when the programs start, an hour back under load: they date by the clock of the start, and
-    latencies, rate and duration are of another one."""
+    """An hour ahead when the programs start, an hour back under load: they date their output by the clock of the start, and
+    measure latencies, rate and duration with another one."""
     clock = SteppedClock()
     clock.set(3600)
     with Server(prefix=clock.prefix) as server:

@@ -30,14 +30,14 @@ def against(row, mode, *options):
 
 @scenario(short=True)
 def answers_of_zero_length(row):
-    r = against(row, "zero-lengths", "--timeout", "30s")  # nothing times out: each is an error
+    r = against(row, "zero-lengths", "--timeout", "30s")  # nothing times out: each query fails
     row.expect("connections", {"protocol/malformed reply": 20}, r.json["connections"]["outcomes"])
     row.expect("errors", r.json["queries"]["sent"], r.json["queries"]["error"])
 
 
 @scenario()
 def answers_of_huge_length(row):
-    """They promise 65,535 bytes; what follows belongs to them until these have come."""
+    """They announce 65,535 bytes, and the following bytes belong to them until all have arrived."""
     r = against(row, "huge-lengths")
     row.expect("connections", {"run/finished": 20}, r.json["connections"]["outcomes"])
     row.expect("timeouts", r.json["queries"]["sent"], r.json["queries"]["timeout"])

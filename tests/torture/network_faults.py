@@ -76,7 +76,8 @@ def connections_killed_by_ss(row):
 
 
 def interrupted(row, what, break_it, mend_it, carries, seconds):
-    """Queries that became due meanwhile and were not answered within 1 s timed out; no connection ended, and the load goes on afterwards."""
+    """Checks that queries that became due meanwhile and were not answered within 1 s timed out, that no connection ended, and that the
+    load continues afterwards."""
     with Cable() as cable, Server(prefix=cable.server.prefix) as server:
         client = cable.load(server, "-c", 50, "-r", 500, "--arrival", "constant", "-t", seconds + 5,
                             "--timeout", "1s", "--drain", "5s")

@@ -42,7 +42,7 @@ def fd_limit_of_the_server_hit_in_the_ramp(row):
         row.expect("proven by the next client", 50, again.json["connections"]["proven"])
         row.expect("CPUs used by the full server", at_most(1 if SANITIZED else 0.5), round(used, 2))
         row.served(server)
-        # those that still waited to be accepted when the client left may have been refused without its knowledge
+        # connections still waiting in the accept queue when the client left may have been refused without its knowledge
         told = sum(n for name, n in c["outcomes"].items() if name.endswith(("/reset", "/closed by peer")))
         row.expect("refused", Between(told, 1000 - c["live_at_end"]), server.result["refused"])
         row.expect("told so", Between(1), told)
@@ -88,7 +88,7 @@ def failing_calls(log):
 
 
 def strace(log, *faults):
-    """Lets system calls fail as they do when there is no memory: the real shortage is everybody's."""
+    """Makes system calls fail as if there were no memory: a real shortage would affect all programs."""
     need_program("strace")
     injected = [word for call, which in faults for word in ("-e", f"inject={call}:error={which}")]
     calls = ",".join(call for call, _ in faults)
@@ -138,8 +138,8 @@ def no_memory_for_sockets_of_the_server(row):
 
 
 class LittleTcpMemory:
-    """While it lasts TCP has no memory but what the kernel grants each socket anyway: net.ipv4.tcp_mem is one for
-    the machine. Given back when this process ends, however it does."""
+    """Meanwhile TCP has no memory except what the kernel grants each socket in any case: net.ipv4.tcp_mem is a setting of the whole
+    machine. It is restored when this process ends, in whatever way."""
 
     HOLD = """trap '' INT TERM HUP; cd /proc/sys/net/ipv4 && was=$(cat tcp_mem) || exit
               echo 1 1 2 >tcp_mem; echo low; read -r end; echo "$was" >tcp_mem"""
@@ -158,7 +158,7 @@ class LittleTcpMemory:
 
 @scenario(machine_wide=True)
 def tcp_memory_short(row):
-    """In the middle of the ramp and of the load; another client comes, asks and leaves meanwhile."""
+    """During the ramp and during the load; another client connects, sends queries and ends meanwhile."""
     with Server() as server:
         client = Client("-c", 400, "-n", 200, "-r", 2000, "-t", 3, "--close", "fin", f"127.0.0.1:{server.port}")
         time.sleep(1)

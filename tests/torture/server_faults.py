@@ -23,7 +23,7 @@ def server_killed_and_restarted(row):
         row.conserved(r)
         c, q = r.json["connections"], r.json["queries"]
         row.expect("exit", 3, r.code)
-        # while the first one ends, its listener may still take a few of those that come back
+        # while the first server ends, its listener may still accept a few of the reconnecting clients
         row.expect("connected", Between(400), c["connected"])
         established = {name: n for name, n in c["outcomes"].items() if not name.startswith("connect/")}
         row.expect("lost", c["connected"] - 200, lost(established))
@@ -55,8 +55,8 @@ def server_killed_for_good(row):
 
 @scenario()
 def server_frozen_10_s(row):
-    """Timeout 5 s: what became due in the first half of the freeze is given up and answered late, what became
-    due in the second half is answered in time; none is lost, no connection ends."""
+    """Timeout 5 s: queries due in the first half of the freeze time out and are answered late, those due
+    in the second half are answered in time; none is lost, no connection ends."""
     with Server() as server:
         client = Client("-c", 200, "-r", 1000, "--arrival", "constant", "-t", 13, "--timeout", "5s", *LOAD,
                         f"127.0.0.1:{server.port}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """SIGINT, SIGTERM and SIGHUP at every phase of both programs.
 
-SIGINT and SIGTERM end a run with its full report and 130, the server with 0; asked twice, both end at once.
-SIGHUP reopens files, and ends nothing. Before there is a run, while its settings are read, any of the three ends
-the program as it ends any."""
+SIGINT and SIGTERM end a run with its full report and 130, the server with 0; after a second one, both end at once.
+SIGHUP reopens files, and ends nothing. Before the run, while its settings are read, each of the three terminates
+the program, as by default."""
 
 import fcntl
 
@@ -16,7 +16,7 @@ SOON_S = 60  # the machine may be slow
 
 
 class Settings:
-    """A file of settings that is open and never comes to its end: who reads it is still planning."""
+    """A file of settings that never ends: a program that reads it is still planning."""
 
     def __init__(self):
         self.path = temp_path("settings")
@@ -155,7 +155,7 @@ def thread_names(pid):
 
 @scenario(short=True)
 def signal_while_closing(row):
-    """The run is over, its rows wait for a reader who does not read: a signal is no reason to lose the report."""
+    """The run is over, and its rows wait for a reader that does not read: a signal must not cost the report."""
     pipes = []
 
     def start():
@@ -200,7 +200,7 @@ def signals_together(row):
 
 
 class FullPipe:
-    """A pipe with a name and no room: who writes into it is held there."""
+    """A named pipe that is full: a program that writes to it blocks."""
 
     def __init__(self):
         self.path = temp_path("pipe")
@@ -218,7 +218,7 @@ class FullPipe:
             try:
                 text += os.read(self.fd, 4096)
                 return json.loads(text)
-            except (BlockingIOError, ValueError):  # nothing there; a part of it
+            except (BlockingIOError, ValueError):  # nothing to read; or only a part of the JSON
                 return None
 
         return wait_for(whole, "the report")
@@ -235,7 +235,7 @@ def closing_server():
 
 @scenario(short=True)
 def signals_to_the_server(row):
-    """While it plans, listens, serves; while it writes its report, into a pipe that is full."""
+    """While it plans, listens, and serves, and while it writes its report into a full pipe."""
     ended, sent = {}, 0
     for name, number in SIGNALS.items():
         settings = Settings()

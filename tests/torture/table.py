@@ -18,8 +18,8 @@ STALL_S = 0.1
 
 
 def scenario(short=False, machine_wide=False):
-    """Registers a scenario by its function's name; a short one is also of the selection for every build, one whose
-    fault reaches beyond its namespace runs when that is asked for."""
+    """Registers a scenario by its function's name. A short one is also in the selection for every build; a machine-wide one, whose
+    fault reaches beyond its namespace, runs only on request."""
 
     def register(function):
         function.short, function.machine_wide = short, machine_wide
@@ -30,7 +30,7 @@ def scenario(short=False, machine_wide=False):
 
 
 class Between:
-    """A range, both ends in it; no high end: at least low."""
+    """A range that includes both ends; without a high end: at least low."""
 
     def __init__(self, low, high=None):
         self.low, self.high = low, high
@@ -58,7 +58,7 @@ class OneOf:
 
 
 def words(value):
-    """As written in a field of the table, where ' | ' separates fields and '; ' figures."""
+    """The value as text for a field of the table, where ' | ' separates fields and '; ' figures."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -130,7 +130,7 @@ class Row:
 
 
 class Stalls:
-    """How long nothing ran here that wanted to."""
+    """How long the processes here were kept from running."""
 
     def __init__(self):
         self.longest_s, self.done = 0.0, threading.Event()
@@ -152,7 +152,7 @@ class Stalls:
 
 
 def run_scenario(name):
-    """Its row, or the last one of its tries."""
+    """Returns its row; after several tries, that of the last one."""
     for n in range(1, TRIES + 1):
         with Stalls() as stalls:
             row = try_scenario(name)
@@ -162,7 +162,7 @@ def run_scenario(name):
 
 
 def try_scenario(name):
-    """Its row. What was found before it was skipped counts."""
+    """Returns its row. Figures found before the scenario was skipped count."""
     row = Row(name)
     enter_own_network()
     try:
