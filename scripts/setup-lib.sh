@@ -156,7 +156,7 @@ DefaultLimitNOFILE=1024:$limit
 # The last file by name wins, so the other script's files must not have a lower limit; nor one above the
 # fs.nr_open that is left once this script has been reverted.
 raise_limits_of_siblings() {
-    ! is_recorded "$state" sysctl fs.nr_open || is=$(value_in "$state" sysctl fs.nr_open)
+    ! is_recorded "$state" sysctl fs.nr_open || is=$recorded
     for directory in /etc/security/limits.d /etc/systemd/system.conf.d; do
         raised=$(cat -- "$directory/90-tcpscaler-$script.conf" 2>/dev/null) || continue
         for file in "$directory"/90-tcpscaler-setup-*.conf; do
