@@ -109,6 +109,13 @@ def test_cmake_says_that_only_linux_is_supported():
     check(r.returncode != 0 and "Linux only, not for FreeBSD" in " ".join(r.stderr.split()), f"{r.returncode}: {r.stderr}")
 
 
+def test_cmake_says_that_only_64_bit_cpus_are_supported():
+    need_program("cmake")
+    after_project = write_text(temp_path("32-bit.cmake"), "set(CMAKE_SIZEOF_VOID_P 4)\n")
+    r = run_command(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), f"-DCMAKE_PROJECT_tcpscaler_INCLUDE={after_project}"])
+    check(r.returncode != 0 and "64-bit CPUs only" in " ".join(r.stderr.split()), f"{r.returncode}: {r.stderr}")
+
+
 def test_cmake_leaves_out_what_lacks_a_library_unless_every_test_is_wanted():
     need_program("cmake")
     pkg_config = temp_path("pkg-config")
