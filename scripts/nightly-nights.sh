@@ -62,6 +62,12 @@ remove_old_nights() {
     done
 }
 
+# The lines of /proc/cpuinfo, on stdin, that name the CPU: of x86 and POWER, Arm, RISC-V, IBM Z.
+cpu_models() {
+    sed -nE -e 's/^(model name|cpu)[[:space:]]*: /cpu /p' -e 's/^(CPU (implementer|variant|part|revision)|uarch)[[:space:]]*: /\1 /p' \
+        -e 's/^processor [0-9]+: .*(machine = )/\1/p' | sort -u
+}
+
 # What must match for two nights to belong to one series: the settings except outputs, control and target, the host
 # as in the result (tcpreport compare checks it, too), the program, the CPU and the kernel settings that
 # affect latency.
@@ -73,7 +79,7 @@ write_fingerprint() {
         sed -nE '/^    "('"$no_settings"')":/d
             /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
         echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
-        sed -n 's/^model name[[:space:]]*: /cpu /p' /proc/cpuinfo | sort -u
+        cpu_models </proc/cpuinfo
         for setting in net/ipv4/tcp_congestion_control net/ipv4/tcp_rmem net/ipv4/tcp_wmem \
             net/ipv4/tcp_timestamps net/ipv4/tcp_sack net/ipv4/tcp_autocorking net/ipv4/tcp_max_syn_backlog \
             net/ipv4/tcp_slow_start_after_idle net/ipv4/tcp_syncookies net/ipv4/ip_local_port_range \

@@ -46,6 +46,19 @@ def test_a_night_runs_against_a_real_server():
     check('"rate": 44' in nights.summary(night), nights.summary(night))
 
 
+def test_the_fingerprint_names_cpus_of_every_architecture():
+    for cpuinfo, named in (
+            ("processor\t: 0\ncpu family\t: 6\nmodel name\t: Intel(R) Xeon(R) CPU\ncpu MHz\t\t: 2200.1\ncpu cores\t: 2\n",
+             "cpu Intel(R) Xeon(R) CPU\n"),
+            ("processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"
+             "CPU revision\t: 1\n", "CPU implementer 0x41\nCPU part 0xd0c\nCPU revision 1\nCPU variant 0x3\n"),
+            ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 2500.1MHz\n", "cpu POWER9, altivec supported\n"),
+            ("processor\t: 0\nhart\t\t: 1\nuarch\t\t: sifive,u74-mc\n", "uarch sifive,u74-mc\n"),
+            ("bogomips per cpu: 3033.00\nprocessor 0: version = FF,  identification = 07C1B8,  machine = 3906\n", "machine = 3906\n")):
+        r = run_command(["sh", "-c", f". {SOURCE_DIR}/scripts/nightly-nights.sh && cpu_models"], input=cpuinfo * 2)
+        check_equal((r.stdout, r.stderr), (named, ""), f"of {cpuinfo}")
+
+
 def test_a_second_instance_is_refused():
     nights = Nights()
     write(nights.file("hang"), "")
