@@ -28,7 +28,7 @@
 #define HIST_BEYOND_INDEX (HIST_COUNTS - 1)
 
 struct hist {
-    uint64_t *counts; /* HIST_COUNTS */
+    uint64_t *counts; /* HIST_COUNTS; NULL: unknown, for reading only */
     uint64_t count;   /* values recorded, clamped ones included */
     uint64_t clamped; /* of these, values outside 1 ns .. 1 h (counted in the nearest bucket) */
     uint64_t beyond;  /* samples without a value (never answered), slower than every value; not in

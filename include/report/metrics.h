@@ -14,8 +14,10 @@
 
 struct metric {
     char name[METRICS_NAME_BYTES];
-    struct hist hist;           /* count, extremes and moments are those of all values; ... */
-    bool has_counts;            /* ... so are its counts; otherwise no percentile is known */
+    /* Count, extremes and moments are those of all values; the counts, too, if there are any.
+     * Without, as of a result alone, no percentile is known, and hist.counts may be NULL. */
+    struct hist hist;
+    bool has_counts;
     struct batch_means batches; /* of the values, by second; empty: not known */
 };
 

@@ -30,12 +30,12 @@ void hist_free(struct hist *h)
 /* The buckets in use, [first, end): pages outside are not touched, here or in memory. */
 static uint32_t first_used(const struct hist *h)
 {
-    return h->count > 0 ? hist_index(h->min_ns) : 0;
+    return h->counts != NULL && h->count > 0 ? hist_index(h->min_ns) : 0;
 }
 
 static uint32_t end_used(const struct hist *h)
 {
-    return h->count > 0 ? hist_index(h->max_ns) + 1 : 0;
+    return h->counts != NULL && h->count > 0 ? hist_index(h->max_ns) + 1 : 0;
 }
 
 void hist_reset(struct hist *h)

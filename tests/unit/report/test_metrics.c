@@ -98,6 +98,29 @@ static void a_result_without_values_is_one(void **state)
     metrics_free(&m);
 }
 
+/* As in 20,000 results, whose counts would take gigabytes. */
+static void a_result_alone_takes_no_memory_for_counts(void **state)
+{
+    const struct latency l = {
+        .count = 3, .min_ns = 1000, .max_ns = 3000, .mean_ns = 2000, .stddev_ns = 1000};
+    struct metrics m = {0}, sum = {0};
+    struct latency of_sum;
+    struct metric *metric = metrics_get(&m, "response");
+
+    (void)state;
+    assert_int_equal(metrics_learn(metric, &l), 0);
+    assert_false(metric->has_counts);
+    assert_null(metric->hist.counts);
+    assert_int_equal(hist_percentile(&metric->hist, 1, 2), 3000);
+    assert_int_equal(metrics_merge(&sum, &m), 0);
+    metrics_latency(metrics_find(&sum, "response"), &of_sum);
+    assert_int_equal(of_sum.count, 3);
+    assert_close(of_sum.stddev_ns, 1000);
+    assert_true(of_sum.percentiles_ns[0] == LATENCY_UNKNOWN);
+    metrics_free(&sum);
+    metrics_free(&m);
+}
+
 static void values_of_another_run_are_noticed(void **state)
 {
     struct metrics m = {0};
@@ -182,6 +205,7 @@ int main(void)
         cmocka_unit_test(sum_is_that_of_all_values),
         cmocka_unit_test(what_a_result_says_is_exact),
         cmocka_unit_test(a_result_without_values_is_one),
+        cmocka_unit_test(a_result_alone_takes_no_memory_for_counts),
         cmocka_unit_test(values_of_another_run_are_noticed),
         cmocka_unit_test(percentiles_without_counts_are_unknown),
         cmocka_unit_test(no_more_metrics_are_added_than_there_is_room_for),
