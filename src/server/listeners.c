@@ -67,6 +67,16 @@ static int listen_first(struct server_listeners *l, const struct server_opts *o,
     return listen_alone(l, o, reuse_port);
 }
 
+/* Port 0: the kernel selects one. */
+static const char *hint(int error, uint16_t port)
+{
+    if (error == EACCES)
+        return " (see net.ipv4.ip_unprivileged_port_start)";
+    return error == EADDRINUSE && port == 0
+               ? " (all ports of net.ipv4.ip_local_port_range are in use)"
+               : "";
+}
+
 /* Returns -1 after one line on stderr. */
 static int refuse(const struct server_listeners *l)
 {
@@ -74,7 +84,7 @@ static int refuse(const struct server_listeners *l)
     char text[SOCK_TEXT_BYTES];
 
     return log_error("cannot listen on %s: %s%s", sock_format(text, &l->address), strerror(error),
-                     error == EACCES ? " (see net.ipv4.ip_unprivileged_port_start)" : "");
+                     hint(error, sock_port(&l->address)));
 }
 
 int server_listeners_open(struct server_listeners *l, const struct server_opts *o, uint32_t n)

@@ -2,11 +2,16 @@
  * test_listeners: listening on a host without IPv6, and on a port that another server wants. */
 #include "server/listeners.h"
 
+#include "base/log.h"
+#include "print_steps.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,9 +33,15 @@ int socket(int family, int type, int protocol)
 static int n_until_another = -1;
 static void open_another(void);
 
+static bool no_port_is_free;
+
 /* Likewise. */
 int listen(int fd, int backlog)
 {
+    if (no_port_is_free) {
+        errno = EADDRINUSE;
+        return -1;
+    }
     if (n_until_another-- == 0)
         open_another();
     return (int)syscall(SYS_listen, fd, backlog);
@@ -65,6 +76,31 @@ static void a_port_of_another_server_is_refused(void **state)
     assert_int_equal(server_listeners_open(&second, &opts, LISTENERS), -1);
     server_listeners_free(&second);
     close_listeners(&first);
+}
+
+static void assert_refused(uint16_t port, const char *message)
+{
+    const struct server_opts opts = {.bind = "127.0.0.1", .bind_given = true, .port = port};
+    struct server_listeners l = {.n = 0};
+    char *text;
+
+    no_port_is_free = true;
+    log_set_stream(print_open());
+    assert_int_equal(server_listeners_open(&l, &opts, LISTENERS), -1);
+    log_set_stream(NULL);
+    no_port_is_free = false;
+    text = print_close();
+    assert_has(text, message);
+    free(text);
+    server_listeners_free(&l);
+}
+
+static void a_lack_of_ports_is_told_from_a_port_in_use(void **state)
+{
+    (void)state;
+    assert_refused(0, "cannot listen on 127.0.0.1:0: Address already in use (all ports of "
+                      "net.ipv4.ip_local_port_range are in use)\n");
+    assert_refused(4242, "cannot listen on 127.0.0.1:4242: Address already in use\n");
 }
 
 static struct server_opts wanted = {.bind = "::", .backlog = 8};
@@ -109,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_families_are_ipv4),
         cmocka_unit_test(a_port_of_another_server_is_refused),
+        cmocka_unit_test(a_lack_of_ports_is_told_from_a_port_in_use),
         cmocka_unit_test(of_two_servers_that_start_at_once_one_is_refused),
     };
 
