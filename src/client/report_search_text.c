@@ -7,6 +7,7 @@
 #include "client/report_search.h"
 #include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
+#include "client/search/search_load.h"
 #include "client/search/search_names.h"
 #include "measure/latency.h"
 
@@ -56,7 +57,8 @@ static void print_why_cut(FILE *out, const struct search *s)
     if (!(s->status == SEARCH_FOUND || is_end_of_range) || !s->is_cut)
         return;
     search_bounds(s, &lower, &upper);
-    if (upper > 0 && 1 - lower / upper > s->config.width + 1e-9)
+    if (upper > 0 && 1 - lower / upper > s->config.width + 1e-9 &&
+        search_load_middle(&s->config, lower, upper) > 0)
         fprintf(out,
                 "             time ran out before the bounds were within %.3g %%; a longer "
                 "--find-time narrows them\n",

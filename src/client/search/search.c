@@ -53,12 +53,9 @@ static double next_above(const struct search *s, double lower)
 
 static double next_between(const struct search *s, double lower, double upper)
 {
-    const double middle = search_load_round(&s->config, sqrt(lower * upper));
-
-    if (1 - lower / upper <= search_round_width(s, s->round) + 1e-9 || middle <= lower ||
-        middle >= upper)
+    if (1 - lower / upper <= search_round_width(s, s->round) + 1e-9)
         return 0;
-    return middle;
+    return search_load_middle(&s->config, lower, upper);
 }
 
 /* Returns load or, if its trials stay void, a load below it whose trials do not; if there is none,

@@ -30,6 +30,13 @@ double search_load_round(const struct search_config *c, double load)
     return within_range(c, of_units(floor(load / unit + 0.5), unit));
 }
 
+double search_load_middle(const struct search_config *c, double lower, double upper)
+{
+    const double middle = search_load_round(c, sqrt(lower * upper));
+
+    return middle > lower && middle < upper ? middle : 0;
+}
+
 double search_load_below(const struct search_config *c, double load, double distance)
 {
     const double target = load * exp(-distance), unit = unit_of(c, target);

@@ -5,7 +5,6 @@
 #include "client/search/search_load.h"
 #include "client/search/search_round.h"
 
-#include <math.h>
 #include <stddef.h>
 
 /* Void trials of a load are repeated until they outnumber its others by more than this. */
@@ -36,10 +35,7 @@ static bool lacked_connections(const struct search *s, double load)
 
 double search_void_next(const struct search *s, double lower, double load)
 {
-    double middle;
-
     if (1 - lower / load <= SEARCH_VOID_WIDTH || lower == 0 || lacked_connections(s, load))
         return 0;
-    middle = search_load_round(&s->config, sqrt(lower * load));
-    return middle > lower && middle < load ? middle : 0;
+    return search_load_middle(&s->config, lower, load);
 }

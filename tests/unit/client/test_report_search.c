@@ -172,9 +172,18 @@ static void a_search_cut_short_says_whether_its_bounds_are_narrow(void **state)
     print_text();
     assert_null(strstr(text, "recover")); /* it was not to be tried */
     assert_has(text, "time ran out before all trials at these bounds were done;");
+    find.search.config.min = 10;
+    find.search.config.max = 10000;
     find.search.config.width = 0.019;
     print_text();
     assert_has(text, "time ran out before the bounds were within 1.9 %; a longer --find-time");
+    find.search.config.width = 0.0009;
+    for (size_t i = 0; i < find.search.n; i++)
+        if (find.search.trials[i].order.load == 1020)
+            find.search.trials[i].order.load = 1001;
+    print_text(); /* no load lies between the bounds, so no time narrows them */
+    assert_has(text, "1,000 q/s sustained, 1,001 q/s not (0.1 % apart)\n");
+    assert_has(text, "time ran out before all trials at these bounds were done;");
 }
 
 /* As many values claimed as measured: of an overload none, and of a recovery never tried neither.

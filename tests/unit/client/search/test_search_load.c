@@ -89,6 +89,15 @@ static void integers_differ_by_at_least_one(void **state)
     assert_true(search_load_above(&connections, 12, 0.02) == 13);
 }
 
+static void between_neighbours_is_no_load(void **state)
+{
+    (void)state;
+    assert_true(search_load_middle(&connections, 12, 14) == 13);
+    assert_true(search_load_middle(&connections, 12, 13) == 0);
+    assert_true(search_load_middle(&rates, 12, 13) == 12.49);
+    assert_true(search_load_middle(&rates, 12.49, 12.5) == 0);
+}
+
 static void no_step_leaves_the_range(void **state)
 {
     (void)state;
@@ -106,6 +115,7 @@ int main(void)
         cmocka_unit_test(no_step_is_wider_than_asked),
         cmocka_unit_test(steps_double_exactly),
         cmocka_unit_test(integers_differ_by_at_least_one),
+        cmocka_unit_test(between_neighbours_is_no_load),
         cmocka_unit_test(no_step_leaves_the_range),
     };
 
