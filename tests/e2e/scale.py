@@ -10,7 +10,7 @@ from harness import *
 def run_of_ten_thousand():
     """Seconds to connect, and which part of the schedule was kept."""
     with Server() as server:
-        r = run_client("-p", server.port, "-c", 10000, "-r", 20000, "-t", 5, "127.0.0.1")
+        r = run_client("-p", server.port, "-c", 10000, "-r", 20000, "-t", 3, "127.0.0.1")
     check_conservation(r)
     c, q, rate = r.json["connections"], r.json["queries"], r.json["rate"]
     check_equal((c["connected"], c["proven"], c["live_at_end"]), (10000,) * 3, "connections")
