@@ -45,7 +45,7 @@ def test_parts_tune_separately_and_flags_can_be_off():
 
 def check_parts_one_by_one(testbed, kernel):
     flags = ["-e", "flush_neighbours=false", "-e", f"tcpreport={fake_tcpreport(3)}", "-e", "may_be_suspect=false"]
-    check_equal(testbed.run("--tags", "tune", *flags, **SMALL).code, 0, "tune")
+    check_equal(testbed.run("--tags", "tune", "-e", "small_buffers=false", *flags, **SMALL).code, 0, "tune")
     tuned = testbed.states()
     r = testbed.run(**SMALL)
     check_equal(r.code, 2, "exit code of a run on hosts in use")
@@ -57,6 +57,8 @@ def check_parts_one_by_one(testbed, kernel):
     states = testbed.kernel_states()
     for host in testbed.hosts:
         check(states[host] != kernel[host], f"the control: {host} is tuned")
+        check_equal([line for line in states[host] if "tcp_rmem" in line], [line for line in kernel[host] if "tcp_rmem" in line],
+                    f"small_buffers=false: buffers of {host}")
     check(neighbour(testbed) != "", "flush_neighbours=false: the server's neighbour is still there")
     r = testbed.run("--tags", "collect", *flags[:4], "-e", "may_be_suspect=true")
     check_equal(r.code, 0, f"exit code with may_be_suspect=true: {r.out}")
@@ -123,16 +125,23 @@ def test_hosts_that_cannot_take_part_are_left_out_and_told_why():
         testbed.call("in", "c2", "rmdir", REMOTE + "/precious")
         testbed.call("in", "c2", "rm", "-r", REMOTE)
         testbed.check_states(before, "the hosts, afterwards")
-        check_rehearsal_elsewhere(testbed)
+
+
+def test_rehearsal_shows_changes_and_makes_none():
+    """Also the control of the settings that are refused, and of remote_dir, which may be where programs run. A single client has no
+    other client to start with: its clock does not matter."""
+    with Testbed(1) as testbed:
+        testbed.call("in", "c1", "mount", "-o", "remount,noexec", "/var/tmp")
+        before = testbed.states()
+        r = testbed.run("--check", "-e", "small_buffers=true", remote_dir="/root/fleet", clock_error_max=1e-6,
+                        **{**SHORT, "time_limit": 201}, connections="0.5k", rate=200)
+        check_equal(r.code, 0, f"exit code: {r.out}")
         testbed.check_states(before, "the hosts, afterwards")
-
-
-def check_rehearsal_elsewhere(testbed):
-    """Where c1 can take part. The control, also of the settings that are refused; a single client has no other client to start with."""
-    r = testbed.run("--check", "--tags", "tune", "-e", "small_buffers=true", "--limit", "srv,c1", remote_dir="/root/fleet", clock_error_max=1e-6,
-                    **{**SHORT, "time_limit": 201}, connections="0.2k", rate=200)
-    check_equal(r.code, 0, f"elsewhere: {r.out}")
-    check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), 1, f"how often small buffers would be set: {r.out}")
+        for line in (r"net.ipv4.tcp_syncookies +1 +0 ", r"address 10.77.11.1 +none +on eth0", "check mode: nothing was changed"):
+            check(re.search(line, r.out), f"{line} in {r.out}")
+        check_equal(re.findall(r"changed=(\d+)", r.out), ["0", "0"], "changed tasks of the hosts")
+        check_equal(len(re.findall(r"net.ipv4.tcp_rmem ", r.out)), 1, f"how often small buffers would be set: {r.out}")
+        check(not os.path.exists(testbed.directory + "/results"), "no results")
 
 
 def test_lead_grows_with_the_number_of_hosts():
