@@ -51,8 +51,8 @@ struct option_row {
     const char *choices; /* CHOICE: "first|second" */
 };
 
-/* Where a setting comes from; later places override earlier ones. */
-enum options_place { OPTIONS_NOWHERE, OPTIONS_PROFILE, OPTIONS_FILE, OPTIONS_COMMAND_LINE };
+/* Where a setting comes from; later sources override earlier ones. */
+enum options_source { OPTIONS_DEFAULT, OPTIONS_PROFILE, OPTIONS_FILE, OPTIONS_COMMAND_LINE };
 
 /* Lines in the format of config/confline.h, with long option names. */
 struct options_text {
@@ -67,8 +67,8 @@ struct options {
     const char *version; /* the text of --version, without the program's name */
     const struct option_row *rows;
     size_t n_rows;
-    unsigned char *given;                            /* n_rows: enum options_place */
-    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by place, owned by settings_parse() */
+    unsigned char *given;                            /* n_rows: enum options_source */
+    struct options_text texts[OPTIONS_COMMAND_LINE]; /* by source, owned by settings_parse() */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT, OPTIONS_USAGE };
@@ -88,7 +88,7 @@ bool options_is_setting(const struct option_row *row);
 
 /* Return where the option with this long name was last given, and whether it was given at all.  A
  * flag that is off counts as not given. */
-enum options_place options_given_at(const struct options *o, const char *name);
+enum options_source options_given_at(const struct options *o, const char *name);
 bool options_was_given(const struct options *o, const char *name);
 
 /* Marks an option as given on the command line, if an argument without option implies it. */

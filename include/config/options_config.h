@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Applies the text of one place.  Returns 0, or -1 with "NAME:LINE: reason" in error. */
-int options_read_text(struct options *o, void *settings, enum options_place place, char *error);
+/* Applies the text of one source.  Returns 0, or -1 with "NAME:LINE: reason" in error. */
+int options_read_text(struct options *o, void *settings, enum options_source source, char *error);
 
 /* Applies the settings of a section to settings with a table of their own.  text: a copy of its
  * text, split in place, and settings point into it.  Returns 0, or -1 with the error. */

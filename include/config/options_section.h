@@ -5,7 +5,7 @@
  *   [class stub]
  *   share = 70%
  *
- * A later place replaces all sections of an earlier one.  Pure. */
+ * A later source replaces all sections of an earlier one.  Pure. */
 #ifndef TCPSCALER_CONFIG_OPTIONS_SECTION_H
 #define TCPSCALER_CONFIG_OPTIONS_SECTION_H
 
@@ -26,11 +26,11 @@ struct options_section {
 struct options_sections {
     struct options_section items[OPTIONS_SECTION_MOST];
     unsigned n;
-    unsigned place; /* enum options_place */
+    unsigned source; /* enum options_source */
 };
 
-/* Returns 0, or -1 with the reason if there are OPTIONS_SECTION_MOST of this place. */
-int options_section_add(struct options_sections *all, unsigned place,
+/* Returns 0, or -1 with the reason if there are OPTIONS_SECTION_MOST of this source. */
+int options_section_add(struct options_sections *all, unsigned source,
                         const struct options_section *section, char *reason);
 
 /* Whether a line of a file begins a section. */

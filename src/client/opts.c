@@ -230,8 +230,8 @@ static int check_rest(struct client_opts *o, char *error)
 static int check_port(struct client_opts *o, char *error)
 {
     struct options *table = client_opts_table();
-    const enum options_place target = options_given_at(table, "target"),
-                             port = options_given_at(table, "port");
+    const enum options_source target = options_given_at(table, "target"),
+                              port = options_given_at(table, "port");
 
     if (o->server.port != 0 && port == target && o->server.port != o->port)
         return REFUSE("--port: %u conflicts with '%s'", o->port, o->target);

@@ -49,7 +49,7 @@ static struct options *class_table(void)
 
     for (size_t i = 0; i < N(own); i++)
         rows[i + 2] = *options_row(client_opts_table(), own[i]);
-    memset(given, OPTIONS_NOWHERE, sizeof given);
+    memset(given, OPTIONS_DEFAULT, sizeof given);
     return &table;
 }
 
@@ -194,7 +194,7 @@ static int read_class(struct client_opts_class *c, const struct client_opts *o,
         check_load(c, table, error) != 0 || check_query(c, table, error) != 0 ||
         check_connections(c, table, error) != 0)
         return -1;
-    table->given[0] = OPTIONS_NOWHERE; /* the name is in the header */
+    table->given[0] = OPTIONS_DEFAULT; /* the name is in the header */
     c->text = normal_text(table, c);
     return c->text != NULL ? 0 : REFUSE("out of memory");
 }

@@ -68,22 +68,22 @@ static unsigned char *given(const struct options *o, const char *name)
     return row != NULL ? &o->given[row - o->rows] : NULL;
 }
 
-enum options_place options_given_at(const struct options *o, const char *name)
+enum options_source options_given_at(const struct options *o, const char *name)
 {
-    const unsigned char *place = given(o, name);
+    const unsigned char *source = given(o, name);
 
-    return place != NULL ? (enum options_place) * place : OPTIONS_NOWHERE;
+    return source != NULL ? (enum options_source) * source : OPTIONS_DEFAULT;
 }
 
 bool options_was_given(const struct options *o, const char *name)
 {
-    return options_given_at(o, name) != OPTIONS_NOWHERE;
+    return options_given_at(o, name) != OPTIONS_DEFAULT;
 }
 
 void options_mark_given(struct options *o, const char *name)
 {
-    unsigned char *place = given(o, name);
+    unsigned char *source = given(o, name);
 
-    if (place != NULL)
-        *place = OPTIONS_COMMAND_LINE;
+    if (source != NULL)
+        *source = OPTIONS_COMMAND_LINE;
 }

@@ -30,7 +30,7 @@ static int refuse_name(const struct options *o, const char *name, char *reason)
     return -1;
 }
 
-static int read_line(struct options *o, void *settings, enum options_place place, char *line,
+static int read_line(struct options *o, void *settings, enum options_source source, char *line,
                      char *reason)
 {
     const struct option_row *row;
@@ -48,15 +48,15 @@ static int read_line(struct options *o, void *settings, enum options_place place
                  row->name);
         return -1;
     }
-    return options_set(o, settings, row, parts.value, place, reason);
+    return options_set(o, settings, row, parts.value, source, reason);
 }
 
 /* Parses the section that begins with this line.  Returns the number of lines after the header, or
  * -1 with the reason. */
-static int take_section(struct options *o, void *settings, enum options_place place, char *header,
+static int take_section(struct options *o, void *settings, enum options_source source, char *header,
                         unsigned line, char **rest, char *reason)
 {
-    struct options_section section = {.file = o->texts[place].name, .line = line};
+    struct options_section section = {.file = o->texts[source].name, .line = line};
     const struct option_row *row;
     char *option, *name, *lines;
     unsigned n;
@@ -72,22 +72,23 @@ static int take_section(struct options *o, void *settings, enum options_place pl
     section.option = row->name;
     section.name = name;
     section.text = lines;
-    if (options_section_add((void *)((char *)settings + row->offset), place, &section, reason) != 0)
+    if (options_section_add((void *)((char *)settings + row->offset), source, &section, reason) !=
+        0)
         return -1;
-    o->given[row - o->rows] = (unsigned char)place;
+    o->given[row - o->rows] = (unsigned char)source;
     return (int)n;
 }
 
-int options_read_text(struct options *o, void *settings, enum options_place place, char *error)
+int options_read_text(struct options *o, void *settings, enum options_source source, char *error)
 {
-    const struct options_text *t = &o->texts[place];
+    const struct options_text *t = &o->texts[source];
     char *rest = t->text, *line, reason[OPTIONS_ERROR_BYTES];
 
     _Static_assert(CONFLINE_ERROR_BYTES <= OPTIONS_ERROR_BYTES, "one buffer serves both");
     for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
         const int n = options_section_is_header(line)
-                          ? take_section(o, settings, place, line, number, &rest, reason)
-                          : read_line(o, settings, place, line, reason);
+                          ? take_section(o, settings, source, line, number, &rest, reason)
+                          : read_line(o, settings, source, line, reason);
 
         if (n < 0)
             return refuse(t, number, reason, error);
@@ -109,13 +110,13 @@ static int refuse_setting(const struct options_section *s, unsigned line, const 
 int options_read_section(const struct options_section *section, char *text, struct options *table,
                          void *settings, char *error)
 {
-    const enum options_place place = section->file != NULL ? OPTIONS_FILE : OPTIONS_COMMAND_LINE;
+    const enum options_source source = section->file != NULL ? OPTIONS_FILE : OPTIONS_COMMAND_LINE;
     char *line, reason[OPTIONS_ERROR_BYTES];
     unsigned number = section->line;
 
     while ((line = strsep(&text, section->file != NULL ? "\n" : ",")) != NULL) {
         number++;
-        if (read_line(table, settings, place, line, reason) != 0)
+        if (read_line(table, settings, source, line, reason) != 0)
             return refuse_setting(section, number, reason, error);
     }
     return 0;
@@ -202,7 +203,7 @@ void options_print_given(const struct options *o, const void *settings, FILE *ou
     char buffer[NUMBER_BYTES];
 
     for (size_t i = 0; i < o->n_rows; i++)
-        if (o->given[i] != OPTIONS_NOWHERE)
+        if (o->given[i] != OPTIONS_DEFAULT)
             confline_print(out, o->rows[i].name,
                            format(&o->rows[i], (const char *)settings + o->rows[i].offset, buffer));
 }
@@ -220,7 +221,7 @@ void options_print_config(const struct options *o, const void *settings, FILE *o
         if (!options_is_setting(row) || row->kind == OPTION_SECTION)
             continue;
         value = format(row, (const char *)settings + row->offset, buffer);
-        if (o->given[i] != OPTIONS_NOWHERE)
+        if (o->given[i] != OPTIONS_DEFAULT)
             confline_print(out, row->name, value);
         else if (*value == '\0')
             fprintf(out, "# %s =\n", row->name);

@@ -174,10 +174,10 @@ enum options_result options_parse(struct options *o, void *settings, int argc, c
     enum options_result result = OPTIONS_USAGE;
     struct scan s;
 
-    memset(o->given, OPTIONS_NOWHERE, o->n_rows * sizeof *o->given);
-    for (int place = OPTIONS_PROFILE; place < OPTIONS_COMMAND_LINE; place++)
-        if (o->texts[place].text != NULL &&
-            options_read_text(o, settings, (enum options_place)place, error) != 0)
+    memset(o->given, OPTIONS_DEFAULT, o->n_rows * sizeof *o->given);
+    for (int source = OPTIONS_PROFILE; source < OPTIONS_COMMAND_LINE; source++)
+        if (o->texts[source].text != NULL &&
+            options_read_text(o, settings, (enum options_source)source, error) != 0)
             return OPTIONS_USAGE;
     snprintf(error, OPTIONS_ERROR_BYTES, "out of memory");
     if (scan_begin(&s, o) == 0)

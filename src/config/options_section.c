@@ -9,12 +9,12 @@
 
 #define REFUSE(...) (snprintf(reason, OPTIONS_SECTION_ERROR_BYTES, __VA_ARGS__), -1)
 
-int options_section_add(struct options_sections *all, unsigned place,
+int options_section_add(struct options_sections *all, unsigned source,
                         const struct options_section *section, char *reason)
 {
-    if (all->place != place)
+    if (all->source != source)
         all->n = 0;
-    all->place = place;
+    all->source = source;
     if (all->n == OPTIONS_SECTION_MOST)
         return REFUSE("%s: expected at most %d", section->option, OPTIONS_SECTION_MOST);
     all->items[all->n++] = *section;

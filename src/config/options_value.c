@@ -232,19 +232,19 @@ static void describe_accepted(const struct option_row *row, char *text)
 
 /* On the command line, or in a file as an option. */
 static int add_section(struct options *o, struct options_sections *all,
-                       const struct option_row *row, const char *value, enum options_place place,
+                       const struct option_row *row, const char *value, enum options_source source,
                        char *error)
 {
     const struct options_section section = {.option = row->name, .text = value};
 
-    if (options_section_add(all, place, &section, error) != 0)
+    if (options_section_add(all, source, &section, error) != 0)
         return -1;
-    o->given[row - o->rows] = (unsigned char)place;
+    o->given[row - o->rows] = (unsigned char)source;
     return 0;
 }
 
 int options_set(struct options *o, void *settings, const struct option_row *row, const char *value,
-                enum options_place place, char *error)
+                enum options_source source, char *error)
 {
     void *field = (char *)settings + row->offset;
     char accepted[ACCEPTED_BYTES];
@@ -254,7 +254,7 @@ int options_set(struct options *o, void *settings, const struct option_row *row,
         return -1;
     }
     if (row->kind == OPTION_SECTION)
-        return add_section(o, field, row, value, place, error);
+        return add_section(o, field, row, value, source, error);
     if (set(row, value, field) != 0) {
         describe_accepted(row, accepted);
         snprintf(error, OPTIONS_ERROR_BYTES, "%s: invalid value '%.80s': expected %s", row->name,
@@ -263,8 +263,8 @@ int options_set(struct options *o, void *settings, const struct option_row *row,
     }
     /* a flag that is off counts as not given */
     o->given[row - o->rows] = row->kind == OPTION_FLAG && !*(const bool *)field
-                                  ? (unsigned char)OPTIONS_NOWHERE
-                                  : (unsigned char)place;
+                                  ? (unsigned char)OPTIONS_DEFAULT
+                                  : (unsigned char)source;
     return 0;
 }
 
@@ -301,12 +301,12 @@ static size_t field_bytes(enum option_kind kind)
 void options_outrank(struct options *o, void *settings, const void *defaults, const char *a,
                      const char *b)
 {
-    const enum options_place place_a = options_given_at(o, a), place_b = options_given_at(o, b);
-    const struct option_row *loser = options_row(o, place_a < place_b ? a : b);
+    const enum options_source source_a = options_given_at(o, a), source_b = options_given_at(o, b);
+    const struct option_row *loser = options_row(o, source_a < source_b ? a : b);
 
-    if (place_a == OPTIONS_NOWHERE || place_b == OPTIONS_NOWHERE || place_a == place_b)
+    if (source_a == OPTIONS_DEFAULT || source_b == OPTIONS_DEFAULT || source_a == source_b)
         return;
     memcpy((char *)settings + loser->offset, (const char *)defaults + loser->offset,
            field_bytes(loser->kind));
-    o->given[loser - o->rows] = OPTIONS_NOWHERE;
+    o->given[loser - o->rows] = OPTIONS_DEFAULT;
 }

@@ -64,9 +64,9 @@ enum options_result settings_parse(struct options *o, enum profile_program progr
     const char *file = options_find(o, OPTION_CONFIG, argc, argv);
     enum options_result result = OPTIONS_RUN;
 
-    for (int place = 0; place < OPTIONS_COMMAND_LINE; place++) {
-        free(o->texts[place].text);
-        o->texts[place].text = NULL;
+    for (int source = 0; source < OPTIONS_COMMAND_LINE; source++) {
+        free(o->texts[source].text);
+        o->texts[source].text = NULL;
     }
     if (profile != NULL)
         result = take_profile(&o->texts[OPTIONS_PROFILE], program, profile, out, error);

@@ -69,7 +69,7 @@ static void check_ranges(const struct options *table, const union settings *s)
         const struct option_row *row = &table->rows[i];
         const char *field = (const char *)s + row->offset;
 
-        if (table->given[i] == OPTIONS_NOWHERE)
+        if (table->given[i] == OPTIONS_DEFAULT)
             continue;
         if (row->kind == OPTION_COUNT || row->kind == OPTION_BYTES || row->kind == OPTION_DURATION)
             REQUIRE(*(const uint64_t *)field >= row->min &&

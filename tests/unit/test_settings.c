@@ -101,7 +101,7 @@ static void what_excludes_each_other_is_what_was_given_last(void **state)
     assert_int_equal(opts.duration_ns, 0);
     assert_int_equal(parse_with_file(parse_client, "port = 53\n", "host:54"), OPTIONS_RUN);
     assert_int_equal(opts.server.port, 54);
-    /* given in one place, they still do */
+    /* given in one source, they still do */
     assert_int_equal(parse_with_file(parse_client, "rate = 5\ninterval = 3\n", "host"),
                      OPTIONS_USAGE);
     assert_int_equal(parse_with_file(parse_client, "target = h:5\nport = 53\n", ""), OPTIONS_USAGE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_options_config: settings of a file, those printed for one, and which of two places counts.
+ * test_options_config: settings of a file, those printed for one, and which of two sources counts.
  */
 #include "config/options_config.h"
 
@@ -58,7 +58,7 @@ static char file[256], error[OPTIONS_ERROR_BYTES];
 static void begin(void)
 {
     settings = defaults;
-    memset(given, OPTIONS_NOWHERE, sizeof given);
+    memset(given, OPTIONS_DEFAULT, sizeof given);
 }
 
 static int read_file(const char *text)
@@ -69,10 +69,10 @@ static int read_file(const char *text)
     return options_read_text(&table, &settings, OPTIONS_FILE, error);
 }
 
-static void set(const char *name, const char *value, enum options_place place)
+static void set(const char *name, const char *value, enum options_source source)
 {
-    assert_int_equal(options_set(&table, &settings, options_row(&table, name), value, place, error),
-                     0);
+    assert_int_equal(
+        options_set(&table, &settings, options_row(&table, name), value, source, error), 0);
 }
 
 static void limits_of_numbers_are_valid_and_others_are_not(void **state)
@@ -181,7 +181,7 @@ static void outrank(const char *a, const char *b)
 }
 
 /* Only the option's own field is reset. */
-static void what_a_later_place_outranks_is_as_if_it_were_not_given(void **state)
+static void an_overridden_option_counts_as_not_given(void **state)
 {
     (void)state;
     begin();
@@ -214,7 +214,7 @@ int main(void)
         cmocka_unit_test(a_bad_value_is_named_with_its_line_and_what_is_accepted),
         cmocka_unit_test(values_are_printed_as_they_are_read),
         cmocka_unit_test(a_setting_without_a_value_is_printed_as_a_comment),
-        cmocka_unit_test(what_a_later_place_outranks_is_as_if_it_were_not_given),
+        cmocka_unit_test(an_overridden_option_counts_as_not_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void only_named_options_count_as_given(void **state)
     for (size_t i = 0; i < N_OF(rows); i++) {
         const bool named = strcmp(rows[i].name, "count") == 0 || strcmp(rows[i].name, "flag") == 0;
 
-        assert_int_equal(r.given[i], named ? OPTIONS_COMMAND_LINE : OPTIONS_NOWHERE);
+        assert_int_equal(r.given[i], named ? OPTIONS_COMMAND_LINE : OPTIONS_DEFAULT);
         assert_int_equal(options_was_given(&r.options, rows[i].name), named);
     }
     assert_false(options_was_given(&r.options, "nope"));
@@ -111,7 +111,7 @@ static void each_parse_begins_anew(void **state)
         assert_int_equal(r.words.argc - r.first_operand, 1);
         assert_string_equal(r.words.argv[r.first_operand], "host");
         for (size_t k = 0; k < N_OF(rows); k++)
-            assert_int_equal(r.given[k] != OPTIONS_NOWHERE, strcmp(rows[k].name, "counter") == 0 ||
+            assert_int_equal(r.given[k] != OPTIONS_DEFAULT, strcmp(rows[k].name, "counter") == 0 ||
                                                                 strcmp(rows[k].name, "port") == 0);
     }
     free(r.output);
