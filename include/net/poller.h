@@ -24,9 +24,9 @@ typedef void poller_callback(struct polled *s, short what);
 struct polled {
     poller_callback *callback;
     struct event *timer; /* NULL: no timeout is pending */
-    int fd;         /* remains when it is no longer watched; set by the owner or poller_watch() */
-    uint16_t what;  /* EV_READ, EV_WRITE, EV_ET; 0: not watched */
-    uint16_t place; /* among poller.ready, counted from 1; 0: not there */
+    int fd;        /* remains when it is no longer watched; set by the owner or poller_watch() */
+    uint16_t what; /* EV_READ, EV_WRITE, EV_ET; 0: not watched */
+    uint16_t ready_index; /* in poller.ready, counted from 1; 0: not there */
 };
 
 _Static_assert(sizeof(struct polled) == 24, "memory per idle connection");

@@ -15,7 +15,7 @@ struct timeline_entry {
     uint64_t max_ns;
     uint64_t second;    /* since the first start of all; those of a log follow each other */
     uint32_t log;       /* the number of its log */
-    uint32_t tag_place; /* its tag's among all tags; only in timeline.c */
+    uint32_t tag_index; /* its tag's among all tags; only in timeline.c */
     char tag[HLOG_TAG_BYTES];
     char *base64;
 };

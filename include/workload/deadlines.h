@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * deadlines: which of many slots has the earliest deadline: a binary heap that knows the place of
- * each slot, so that a deadline can be moved or removed.  Pure; one owner thread. */
+ * deadlines: which of many slots has the earliest deadline: a binary heap that knows the position
+ * of each slot, so that a deadline can be moved or removed.  Pure; one owner thread. */
 #ifndef TCPSCALER_WORKLOAD_DEADLINES_H
 #define TCPSCALER_WORKLOAD_DEADLINES_H
 
@@ -12,8 +12,8 @@ struct deadlines {
     struct deadline {
         uint64_t at_ns;
         uint32_t slot;
-    } * heap;         /* the first n; NULL: not initialized */
-    uint32_t *places; /* of each slot: index in heap + 1; 0: no deadline */
+    } * heap;            /* the first n; NULL: not initialized */
+    uint32_t *positions; /* of each slot: index in heap + 1; 0: no deadline */
     uint32_t n;
 };
 

@@ -33,14 +33,14 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
     if (n < 0 && errno != EINTR)
         worker_abort();
     for (int i = 0; i < n; i++)
-        ((struct polled *)p->ready[i].data.ptr)->place = (uint16_t)(i + 1);
+        ((struct polled *)p->ready[i].data.ptr)->ready_index = (uint16_t)(i + 1);
     for (int i = 0; i < n && !event_base_got_break(p->base); i++) {
         struct polled *s = p->ready[i].data.ptr;
         int ready;
 
         if (s == NULL)
             continue;
-        s->place = 0;
+        s->ready_index = 0;
         ready = what_of(p->ready[i].events) & s->what;
         if (ready != 0)
             s->callback(s, (short)ready);
@@ -168,9 +168,9 @@ int poller_change(struct poller *p, struct polled *s, short what)
 void poller_stop(struct poller *p, struct polled *s)
 {
     poller_clear_timeout(s);
-    if (s->place != 0)
-        p->ready[s->place - 1].data.ptr = NULL;
-    s->place = 0;
+    if (s->ready_index != 0)
+        p->ready[s->ready_index - 1].data.ptr = NULL;
+    s->ready_index = 0;
     if (s->what != 0)
         (void)epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
     s->what = 0;

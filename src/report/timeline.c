@@ -67,15 +67,15 @@ struct tags {
     uint32_t n, last;
 };
 
-/* Returns its place among the tags so far.  The tags of a second are mostly in one order: the next
+/* Returns its index among the tags so far.  The tags of a second are mostly in one order: the next
  * one is tried first. */
-static uint32_t place_of(struct tags *tags, const char *name)
+static uint32_t index_of_tag(struct tags *tags, const char *name)
 {
     for (uint32_t i = 1; i <= tags->n; i++) {
-        const uint32_t place = (tags->last + i) % tags->n;
+        const uint32_t index = (tags->last + i) % tags->n;
 
-        if (strcmp(tags->names[place], name) == 0)
-            return tags->last = place;
+        if (strcmp(tags->names[index], name) == 0)
+            return tags->last = index;
     }
     if (tags->n == TAGS_MOST)
         return TAGS_MOST;
@@ -90,7 +90,7 @@ static void number_tags(struct timeline *t)
     struct tags tags = {.names = {""}, .n = 1};
 
     for (size_t i = 0; i < t->n; i++)
-        t->entries[i].tag_place = place_of(&tags, t->entries[i].tag);
+        t->entries[i].tag_index = index_of_tag(&tags, t->entries[i].tag);
 }
 
 /* Makes intervals of the same second and tag adjacent, and of these those of a log. */
@@ -101,8 +101,8 @@ static int in_order(const void *a, const void *b)
 
     if (x->second != y->second)
         return x->second < y->second ? -1 : 1;
-    if (x->tag_place != y->tag_place)
-        return x->tag_place < y->tag_place ? -1 : 1;
+    if (x->tag_index != y->tag_index)
+        return x->tag_index < y->tag_index ? -1 : 1;
     return tags != 0 ? tags : (x->log > y->log) - (x->log < y->log);
 }
 

@@ -9,24 +9,24 @@
 int deadlines_init(struct deadlines *d, uint32_t n_slots)
 {
     *d = (struct deadlines){.heap = calloc(n_slots, sizeof *d->heap),
-                            .places = calloc(n_slots, sizeof *d->places)};
-    return d->heap != NULL && d->places != NULL ? 0 : -1;
+                            .positions = calloc(n_slots, sizeof *d->positions)};
+    return d->heap != NULL && d->positions != NULL ? 0 : -1;
 }
 
 void deadlines_free(struct deadlines *d)
 {
     free(d->heap);
-    free(d->places);
+    free(d->positions);
     *d = (struct deadlines){.heap = NULL};
 }
 
 static void put(struct deadlines *d, uint32_t i, struct deadline deadline)
 {
     d->heap[i] = deadline;
-    d->places[deadline.slot] = i + 1;
+    d->positions[deadline.slot] = i + 1;
 }
 
-/* Finds the place of a deadline that belongs at index i or nearer to the root. */
+/* Finds the position of a deadline that belongs at index i or nearer to the root. */
 static void sift_up(struct deadlines *d, uint32_t i, struct deadline deadline)
 {
     for (; i > 0 && d->heap[(i - 1) / 2].at_ns > deadline.at_ns; i = (i - 1) / 2)
@@ -58,21 +58,21 @@ static void sift(struct deadlines *d, uint32_t i, struct deadline deadline)
 
 void deadlines_set(struct deadlines *d, uint32_t slot, uint64_t at_ns)
 {
-    const uint32_t place = d->places[slot];
+    const uint32_t position = d->positions[slot];
 
-    sift(d, place > 0 ? place - 1 : d->n++, (struct deadline){at_ns, slot});
+    sift(d, position > 0 ? position - 1 : d->n++, (struct deadline){at_ns, slot});
 }
 
-/* The last deadline of the heap takes the free place. */
+/* The last deadline of the heap takes the free position. */
 void deadlines_clear(struct deadlines *d, uint32_t slot)
 {
-    const uint32_t place = d->places[slot];
+    const uint32_t position = d->positions[slot];
 
-    if (place == 0)
+    if (position == 0)
         return;
-    d->places[slot] = 0;
-    if (place - 1 != --d->n)
-        sift(d, place - 1, d->heap[d->n]);
+    d->positions[slot] = 0;
+    if (position - 1 != --d->n)
+        sift(d, position - 1, d->heap[d->n]);
 }
 
 uint32_t deadlines_take(struct deadlines *d)

@@ -12,7 +12,7 @@ static bool have_ports;
 
 static uint16_t port_of(const struct client_class *class)
 {
-    /* of IPv6, it is at the same place */
+    /* of IPv6, it is at the same offset */
     return ntohs(((const struct sockaddr_in *)&class->target.ss)->sin_port);
 }
 

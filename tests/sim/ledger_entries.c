@@ -81,7 +81,7 @@ static uint32_t position(uint32_t i, uint32_t serial, uint16_t id)
     return LEDGER_NONE;
 }
 
-/* Entries after it that could not take this place move up. */
+/* Entries after it that could not take this slot move up. */
 static void take_out(uint32_t at)
 {
     uint32_t next = at;
@@ -164,7 +164,7 @@ void ledger_entry_begin(uint32_t i, uint16_t id)
 
 /* --- come and go --- */
 
-static uint32_t take_place(void)
+static uint32_t take_slot(void)
 {
     const uint32_t e = first_free;
 
@@ -182,7 +182,7 @@ static uint32_t take_place(void)
 uint32_t ledger_entry_new(uint32_t i, uint16_t id)
 {
     struct tcp *t = tcp_at(i);
-    const uint32_t e = take_place();
+    const uint32_t e = take_slot();
 
     all[e] = (struct ledger_entry){.tcp = i,
                                    .serial = t->serial,

@@ -51,7 +51,7 @@ void ledger_push_span(uint64_t measure_ns, uint64_t end_ns)
 
 /* --- under way --- */
 
-static uint32_t take_place(void)
+static uint32_t take_slot(void)
 {
     const uint32_t e = first_free;
 
@@ -69,7 +69,7 @@ static uint32_t take_place(void)
 void ledger_push_sent(uint32_t i, const struct ledger_message *m)
 {
     struct tcp_ledger *l = &tcp_at(i)->ledger;
-    const uint32_t e = take_place();
+    const uint32_t e = take_slot();
 
     all[e] = (struct entry){*m, NONE};
     if (l->first_entry == NONE)

@@ -196,7 +196,7 @@ MUTATIONS = {
     "idle_from_the_first_answer": (
         "src/client/worker/idle.c",
         "    deadlines_set(&idle->deadlines, client_conn_slot(c), now_ns + most_ns);",
-        "    if (idle->deadlines.places[client_conn_slot(c)] == 0)\n"
+        "    if (idle->deadlines.positions[client_conn_slot(c)] == 0)\n"
         "        deadlines_set(&idle->deadlines, client_conn_slot(c), now_ns + most_ns);",
     ),
     "sends_after_it_was_told_to_close": (
@@ -279,8 +279,8 @@ MUTATIONS = {
     ),
     "timeout_survives_the_close": (
         "src/net/poller.c",
-        "    poller_clear_timeout(s);\n    if (s->place != 0)",
-        "    if (s->place != 0)",
+        "    poller_clear_timeout(s);\n    if (s->ready_index != 0)",
+        "    if (s->ready_index != 0)",
     ),
     "handshakes_go_on_after_the_stop": (
         "src/client/worker/turnover.c",

@@ -97,7 +97,7 @@ void ports_release(const struct tcp *t)
     if (!t->is_planned)
         return;
     at = next = position(tuple_of(t));
-    for (;;) { /* entries after it that could not take this place move up */
+    for (;;) { /* entries after it that could not take this slot move up */
         next = (next + 1) & (size - 1);
         if (set[next] == 0)
             break;

@@ -18,7 +18,7 @@ enum { LEAST_SNDBUF_BYTES = 4608 };
 static const struct tcp_end *other;
 static struct tcp *all;
 static uint32_t n_used, room;
-static uint32_t first_free; /* 1 + place, linked by tcp.tail; 0: none */
+static uint32_t first_free; /* 1 + slot, linked by tcp.tail; 0: none */
 struct tcp_figures tcp_figures;
 
 void tcp_begin(const struct tcp_end *end)
@@ -45,7 +45,7 @@ struct tcp *tcp_named(uint64_t name)
     return t->serial == name >> 32 && t->state != TCP_FREE ? t : NULL;
 }
 
-static uint32_t take_place(void)
+static uint32_t take_slot(void)
 {
     const uint32_t i = first_free - 1;
     const uint32_t before = room;
@@ -64,7 +64,7 @@ static uint32_t take_place(void)
 
 uint32_t tcp_new(int fd)
 {
-    const uint32_t i = take_place();
+    const uint32_t i = take_slot();
     struct tcp *t = &all[i];
 
     *t = (struct tcp){

@@ -85,7 +85,7 @@ struct tcp_ledger {
 };
 
 struct tcp {
-    uint32_t serial; /* of the uses of this place */
+    uint32_t serial; /* counts the uses of this slot */
     int fd;
     uint8_t state;
     bool fin;           /* the peer's has arrived */

@@ -46,9 +46,10 @@ const struct client_class *client_class_of_slot(const struct client_class *class
                                                 uint32_t n_classes, uint32_t n_workers,
                                                 uint32_t worker, uint32_t slot);
 
-/* Returns the worker's place among those that share the connections of the class: they have those
- * of place 0, 1, ... in turn. */
-uint32_t client_class_place(const struct client_class *class, uint32_t n_workers, uint32_t worker);
+/* Returns which slice of the connections of the class (arrivals_first_connection()) the worker has.
+ */
+uint32_t client_class_position(const struct client_class *class, uint32_t n_workers,
+                               uint32_t worker);
 
 /* Returns the seed of class k of a run: each class has random numbers of its own. */
 uint64_t client_class_seed(uint64_t seed, uint32_t k);

@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-/* Indexes in client_reopen.places. */
-struct client_reopen_place {
-    uint32_t before, behind;
+/* Indexes in client_reopen.links. */
+struct client_reopen_link {
+    uint32_t previous, next;
 };
 
 struct client_reopen {
     /* Slot i has element i + 1.  Element 0 comes after the last and before the first.  NULL: none
      * can be added. */
-    struct client_reopen_place *places;
+    struct client_reopen_link *links;
     uint32_t n; /* number in line */
 };
 

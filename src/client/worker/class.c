@@ -29,7 +29,8 @@ const struct client_class *client_class_of_slot(const struct client_class *class
     return NULL;
 }
 
-uint32_t client_class_place(const struct client_class *class, uint32_t n_workers, uint32_t worker)
+uint32_t client_class_position(const struct client_class *class, uint32_t n_workers,
+                               uint32_t worker)
 {
     return (worker + n_workers - class->n_before % n_workers) % n_workers;
 }

@@ -44,7 +44,7 @@ static struct slice slice_of(const struct client_due *d, uint32_t k)
         .first_slot = client_class_first_slot(class, n_workers, t->worker),
         .n_slots = client_class_n_slots(class, n_workers, t->worker),
         .first = arrivals_first_connection(class->n_connections, n_workers,
-                                           client_class_place(class, n_workers, t->worker)),
+                                           client_class_position(class, n_workers, t->worker)),
         .n_connections = class->n_connections,
         .n_at_begin = class->n_connections,
         .interval_ns = class->interval_ns};
@@ -205,7 +205,7 @@ static void start_class(struct client_due *d, uint32_t k, uint64_t start_ns)
         .random = class->select == CLIENT_SELECT_RANDOM,
         .n_connections = class->n_connections,
         .n_workers = config->n_workers,
-        .worker = client_class_place(class, config->n_workers, t->worker),
+        .worker = client_class_position(class, config->n_workers, t->worker),
     };
 
     if (class->part <= 0 || client_class_n_slots(class, config->n_workers, t->worker) == 0)

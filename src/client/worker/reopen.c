@@ -9,45 +9,45 @@
 
 int client_reopen_init(struct client_reopen *r, uint32_t n_slots)
 {
-    *r = (struct client_reopen){.places = calloc((size_t)n_slots + 1, sizeof *r->places)};
-    return r->places != NULL ? 0 : -1;
+    *r = (struct client_reopen){.links = calloc((size_t)n_slots + 1, sizeof *r->links)};
+    return r->links != NULL ? 0 : -1;
 }
 
 void client_reopen_free(struct client_reopen *r)
 {
-    free(r->places);
-    r->places = NULL;
+    free(r->links);
+    r->links = NULL;
 }
 
-/* The place of a slot that is not in the queue is all zero. */
+/* The link of a slot that is not in the queue is all zero. */
 static bool is_in_line(const struct client_reopen *r, uint32_t i)
 {
-    return r->n > 0 && r->places[r->places[i].before].behind == i;
+    return r->n > 0 && r->links[r->links[i].previous].next == i;
 }
 
 void client_reopen_add(struct client_reopen *r, uint32_t slot)
 {
-    const uint32_t i = slot + 1, last = r->places[0].before;
+    const uint32_t i = slot + 1, last = r->links[0].previous;
 
     assert(!is_in_line(r, i));
-    r->places[i] = (struct client_reopen_place){.before = last};
-    r->places[last].behind = i;
-    r->places[0].before = i;
+    r->links[i] = (struct client_reopen_link){.previous = last};
+    r->links[last].next = i;
+    r->links[0].previous = i;
     r->n++;
 }
 
 uint32_t client_reopen_first(const struct client_reopen *r)
 {
-    return r->places[0].behind - 1;
+    return r->links[0].next - 1;
 }
 
 static void leave(struct client_reopen *r, uint32_t i)
 {
-    const struct client_reopen_place place = r->places[i];
+    const struct client_reopen_link link = r->links[i];
 
-    r->places[place.before].behind = place.behind;
-    r->places[place.behind].before = place.before;
-    r->places[i] = (struct client_reopen_place){0};
+    r->links[link.previous].next = link.next;
+    r->links[link.next].previous = link.previous;
+    r->links[i] = (struct client_reopen_link){0};
     r->n--;
 }
 

@@ -110,10 +110,10 @@ static void listen_to(struct run *r, const struct scenario *s)
     r->listeners.fds = r->fds;
     for (uint32_t i = 0; i < r->listeners.n; i++) {
         const int fd = r->fds[i] = descriptor_new(DESCRIPTOR_SOCKET);
-        const uint32_t place = tcp_new(fd);
+        const uint32_t slot = tcp_new(fd);
 
-        descriptor_of(fd)->tcp = place;
-        tcp_listen(place, (uint32_t)s->backlog);
+        descriptor_of(fd)->tcp = slot;
+        tcp_listen(slot, (uint32_t)s->backlog);
     }
     world.scenario.fd_limit = fd_limit(s);
 }

@@ -18,7 +18,7 @@ struct waiting {
     uint64_t first, since_ns;
 };
 
-static struct waiting first_waiting[N_LISTENERS]; /* listeners have the first places */
+static struct waiting first_waiting[N_LISTENERS]; /* listeners have the first slots */
 
 void progress_begin(void)
 {

@@ -45,20 +45,20 @@ static void check_workers(const struct client_class *classes, uint32_t n, uint32
     }
 }
 
-/* The worker has as many slots as its place says, and every place is taken once. */
+/* The worker has as many slots as its position says, and every position is taken once. */
 static void check_places(const struct client_class *class, uint32_t n_workers)
 {
     uint64_t seen = 0;
 
     for (uint32_t w = 0; w < n_workers; w++) {
-        const uint32_t place = client_class_place(class, n_workers, w);
+        const uint32_t position = client_class_position(class, n_workers, w);
 
-        assert_in_range(place, 0, n_workers - 1);
-        assert_int_equal(seen & 1ull << place, 0);
-        seen |= 1ull << place;
+        assert_in_range(position, 0, n_workers - 1);
+        assert_int_equal(seen & 1ull << position, 0);
+        seen |= 1ull << position;
         assert_int_equal(client_class_n_slots(class, n_workers, w),
-                         arrivals_first_connection(class->n_connections, n_workers, place + 1) -
-                             arrivals_first_connection(class->n_connections, n_workers, place));
+                         arrivals_first_connection(class->n_connections, n_workers, position + 1) -
+                             arrivals_first_connection(class->n_connections, n_workers, position));
     }
 }
 
