@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_report_json: figures that are alike keep their keys. */
+ * test_report_json: figures that are alike keep their keys; what is unknown is null; the verdict.
+ */
 #include "report_steps.h"
 
 static void connections_are_counted_under_their_keys(void **state)
@@ -187,6 +188,111 @@ static void measurement_that_did_not_begin_has_no_time(void **state)
     free(text);
 }
 
+static void assert_report_has(const struct made_up *m, const char *wanted)
+{
+    char *text = text_of(report_json, m);
+
+    assert_has(text, wanted);
+    free(text);
+}
+
+static void churn_is_that_of_a_run_that_reconnects(void **state)
+{
+    struct made_up *m = *state;
+
+    m->about.churn_most_per_s = 470;
+    m->result.load_ns = 10000 * MS;
+    tally_add(&m->result.tally.connections.replaced, 230);
+    assert_report_has(m, "\"churn\": {\n    \"per_s\": null,\n    \"most_per_s\": 470\n  },");
+    m->config.reconnect = true;
+    m->about.churn_most_per_s = UINT64_MAX; /* no limit */
+    assert_report_has(m, "\"churn\": {\n    \"per_s\": 23,\n    \"most_per_s\": null\n  },");
+    m->result.load_ns = 0;
+    assert_report_has(m, "\"churn\": {\n    \"per_s\": null,");
+}
+
+static void only_answers_to_dns_queries_have_codes(void **state)
+{
+    struct made_up *m = *state;
+
+    assert_report_has(m, "\"answers\": {");
+    m->config.listens = true;
+    assert_report_has(m, "\"answers\": null,");
+    m->config.listens = false;
+    query_free(&m->config.query);
+    assert_int_equal(query_init(&m->config.query, QUERY_PING, &(struct query_ask){0}, NULL), 0);
+    assert_report_has(m, "\"answers\": null,");
+}
+
+static void diagnosis_has_an_object_for_each_limit(void **state)
+{
+    struct made_up *m = *state;
+
+    m->result.diagnosis.n_lines = 2;
+    for (unsigned i = 0; i < 2; i++) {
+        struct diagnosis_line *line = &m->result.diagnosis.lines[i];
+
+        line->limit = i == 0 ? "backlog" : "ports";
+        line->connections = 7 + i;
+        snprintf(line->evidence, sizeof line->evidence, "seen %u", i);
+        snprintf(line->remedy, sizeof line->remedy, "do %u", i);
+    }
+    assert_report_has(m,
+                      "\"diagnosis\": [\n    {\n      \"limit\": \"backlog\",\n"
+                      "      \"connections\": 7,\n      \"evidence\": \"seen 0\",\n"
+                      "      \"remedy\": \"do 0\"\n    },\n    {\n"
+                      "      \"limit\": \"ports\",\n      \"connections\": 8,\n"
+                      "      \"evidence\": \"seen 1\",\n      \"remedy\": \"do 1\"\n    }\n  ],");
+}
+
+static void verdict_is_known_at_the_end(void **state)
+{
+    struct made_up *m = *state;
+
+    assert_report_has(m, "\"interrupted\": false,\n  \"broken_law\": null,\n"
+                         "  \"verdict\": \"SUSPECT\",\n  \"reasons\": [\n    \"unsent\"\n  ],\n"
+                         "  \"explanations\": [\n    \"unsent: 3 of 1,003 queries");
+    m->result.doubts = 0;
+    assert_report_has(m, "\"verdict\": \"VALID\",\n  \"reasons\": [],\n  \"explanations\": [],\n");
+    m->result.interrupted = true;
+    m->result.broken_law = "sent = answered";
+    assert_report_has(m, "\"interrupted\": true,\n  \"broken_law\": \"sent = answered\",\n");
+    m->result.state = CLIENT_RUN_RUNNING;
+    assert_report_has(m, "\"verdict\": null,\n");
+    assert_report_has(m, "\"valid_to\": null,\n  \"holds\": null\n}");
+}
+
+static void each_reason_for_doubt_is_named_and_explained(void **state)
+{
+    struct made_up *m = *state;
+    char wanted[200], text[VERDICT_TEXT_BYTES];
+
+    for (int i = 0; i < VERDICT_N_REASONS; i++) {
+        m->result.doubts = 1u << i;
+        snprintf(wanted, sizeof wanted, "\"reasons\": [\n    \"%s\"\n  ],\n  \"explanations\": [\n",
+                 verdict_name((enum verdict_reason)i));
+        assert_report_has(m, wanted);
+        snprintf(wanted, sizeof wanted, "    \"%.20s",
+                 verdict_explain(text, &m->result.verdict, (enum verdict_reason)i));
+        assert_report_has(m, wanted);
+    }
+}
+
+static void percentiles_that_hold_are_named(void **state)
+{
+    struct made_up *m = *state;
+
+    assert_report_has(m, "\"valid_to\": \"p99\",\n  \"holds\": {\n    \"p50\": true,\n"
+                         "    \"p90\": true,\n    \"p95\": true,\n    \"p99\": true,\n"
+                         "    \"p999\": false,\n    \"p9999\": true,\n    \"max\": true\n  }\n}");
+    m->result.verdict.percentiles[1] = m->result.verdict.percentiles[4];
+    assert_report_has(m, "\"valid_to\": \"p50\",");
+    m->result.verdict.percentiles[0] = m->result.verdict.percentiles[4];
+    assert_report_has(m, "\"valid_to\": \"none\",\n  \"holds\": {\n    \"p50\": false,");
+    m->result.verdict.has_latency = false;
+    assert_report_has(m, "\"valid_to\": null,\n  \"holds\": null\n}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +304,12 @@ int main(void)
         TEST(rate_now_is_unknown_in_a_closed_loop),
         TEST(start_says_how_well_it_was_kept),
         TEST(measurement_that_did_not_begin_has_no_time),
+        TEST(churn_is_that_of_a_run_that_reconnects),
+        TEST(only_answers_to_dns_queries_have_codes),
+        TEST(diagnosis_has_an_object_for_each_limit),
+        TEST(verdict_is_known_at_the_end),
+        TEST(each_reason_for_doubt_is_named_and_explained),
+        TEST(percentiles_that_hold_are_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
