@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_CLIENT_FIND_STATE_H
 #define TCPSCALER_CLIENT_FIND_STATE_H
 
+#include "client/accept_queue.h"
 #include "client/find_settings.h"
 #include "client/intervals.h"
 #include "client/search/search.h"
@@ -56,7 +57,7 @@ struct client_find {
     uint64_t n_served, served_ns;          /* usable connections and answers; when the last came,
                                               since the start */
     struct tally before;                   /* counts before the trial */
-    uint64_t overflows_before, drops_before;
+    struct client_accept_queue queue_before;
     struct trend trend;                           /* of the queries that are measured, ... */
     struct trend trend_of_all;                    /* ... and with those of the start of the trial */
     struct trial_exceeding collected[SLO_MOST];   /* of the trial, in the intervals so far */

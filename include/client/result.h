@@ -4,6 +4,7 @@
 #define TCPSCALER_CLIENT_RESULT_H
 
 #include "base/clock.h"
+#include "client/accept_queue.h"
 #include "client/goals.h"
 #include "client/servers.h"
 #include "client/worker/class.h"
@@ -110,7 +111,8 @@ struct client_result {
     struct host_counters host_loaded;         /* at the start of the schedule */
     /* After the last outcome, before closing connections. */
     struct host_counters host_after;
-    struct host_limits limits; /* at that time */
+    struct client_accept_queue queue_before, queue_after; /* at the times of host_before, _after */
+    struct host_limits limits;                            /* at that time */
     bool has_sockets;
     struct sockdiag_states sockets; /* of connections to the target, at that time */
     bool has_interface;             /* interface that leads to the target, and its counters */

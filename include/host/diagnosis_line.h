@@ -36,7 +36,7 @@ struct diagnosis_input {
     uint64_t half_open;
     const char *shortage; /* why memory was short, if it stopped opening; NULL: it was not */
     const struct host_limits *host; /* when the last query was resolved */
-    uint64_t listen_overflows;      /* in this network namespace, during the run; or unknown */
+    uint64_t listen_overflows;      /* of the server's accept queues, during the run; or unknown */
     uint64_t n_tuples;              /* available source tuples; or unknown */
     uint64_t tuples_in_use;         /* of these, by other sockets before the run */
     uint64_t tuples_in_time_wait;   /* of these, in TIME_WAIT before the run and at its end; or

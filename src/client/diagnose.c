@@ -58,8 +58,7 @@ void client_diagnose(struct client_result *r, const struct client_plan *plan, bo
         .answering = tally_get(&r->tally.connections.answering),
         .half_open = r->connections_half_open,
         .host = &r->limits,
-        .listen_overflows =
-            host_counters_delta(r->host_after.listen_overflows, r->host_before.listen_overflows),
+        .listen_overflows = client_accept_queue_overflows(&r->queue_before, &r->queue_after),
         .shortage = r->shortage[0] != '\0' ? r->shortage : NULL,
         .n_tuples = plan->sources.n_tuples,
         .tuples_in_use = plan->sources.n_in_use,

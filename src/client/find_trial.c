@@ -3,13 +3,9 @@
 #include "client/find_trial.h"
 
 #include "base/units.h"
-#include "client/destinations.h"
 #include "client/exceeding.h"
 #include "client/find_growth.h"
-#include "host/counters.h"
-#include "host/watch/port_sockets.h"
 #include "measure/latency.h"
-#include "net/sock.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,50 +24,10 @@ static uint64_t since(const tally_count *now, const tally_count *before)
     return tally_get(now) - tally_get(before);
 }
 
-/* Overflows of accept queues of this host, if the server is here, of any program;
- * HOST_COUNTERS_UNKNOWN: unknown. */
-static uint64_t overflows_so_far(const struct client_find *f)
-{
-    struct host_counters now;
-
-    if (!f->config->target_is_here)
-        return HOST_COUNTERS_UNKNOWN;
-    host_counters_read(&now);
-    return now.listen_overflows;
-}
-
-/* What the server's listeners have dropped for this and other reasons; HOST_COUNTERS_UNKNOWN: it is
- * elsewhere, or behind an address that is translated. */
-static uint64_t drops_so_far(const struct client_find *f)
-{
-    const struct sock_address *servers[CLIENT_CLASS_MOST];
-    const unsigned n = client_destinations(f->config, servers);
-    struct port_listeners l;
-    uint64_t drops = 0;
-
-    for (unsigned i = 0; i < n; i++) {
-        if (!f->config->target_is_here || port_listeners_read(&l, sock_port(servers[i])) != 0 ||
-            l.n == 0)
-            return HOST_COUNTERS_UNKNOWN;
-        drops += l.drops;
-    }
-    return drops;
-}
-
-/* Queues of other programs may have overflowed, too: each overflow of its own is also a drop. */
-static uint64_t overflows_since(const struct client_find *f)
-{
-    const uint64_t of_all = host_counters_delta(overflows_so_far(f), f->overflows_before);
-    const uint64_t drops = host_counters_delta(drops_so_far(f), f->drops_before);
-
-    return of_all != HOST_COUNTERS_UNKNOWN && drops < of_all ? drops : of_all;
-}
-
 void client_find_trial_begin(struct client_find *f)
 {
     count_so_far(f, &f->before);
-    f->overflows_before = overflows_so_far(f);
-    f->drops_before = drops_so_far(f);
+    client_accept_queue_read(&f->queue_before, f->config);
     for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
         hist_reset(&f->recorded[m]);
     client_find_growth_reset(f);
@@ -160,13 +116,16 @@ static double share_error(const struct batch_means *shares, const struct trial_e
 static void fill_connecting(const struct client_find *f, struct client_find_trial *t,
                             const struct tally *now)
 {
+    struct client_accept_queue queue;
+
     t->live = CLIENT_WORKERS_GAUGE(f->workers, n_live);
     t->figures.n_not_opened = n_not_opened(f, now);
     t->n_without_port = tally_connections_by_reason(now, REASON_PORTS) -
                         tally_connections_by_reason(&f->before, REASON_PORTS);
     t->syn_retransmits =
         since(&now->connections.syn_retransmits, &f->before.connections.syn_retransmits);
-    t->overflows = overflows_since(f);
+    client_accept_queue_read(&queue, f->config);
+    t->overflows = client_accept_queue_overflows(&f->queue_before, &queue);
     if (f->config->tls == NULL)
         return;
     t->handshakes = since(&now->connections.secured, &f->before.connections.secured);

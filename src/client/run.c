@@ -282,6 +282,7 @@ static int prepare(struct client_run_state *r)
         start_gate_init(&r->result->start);
     r->result->started_epoch_ns = now_ns + clock_realtime_offset_ns();
     host_counters_read(&r->result->host_before);
+    client_accept_queue_read(&r->result->queue_before, config);
     client_run_prepare_progress(r, now_ns);
     atomic_init(&r->spare_tuple, config->n_connections);
     config->spare_tuple = &r->spare_tuple;

@@ -84,6 +84,7 @@ static void finish(struct client_run_state *r)
     r->closing = true;
     notify(NOTIFY_STOPPING);
     client_run_read_host(r, &r->result->host_after, &r->result->net_after);
+    client_accept_queue_read(&r->result->queue_after, r->config);
     host_limits_read(&r->result->limits);
     if (!r->config->socket.datagrams)
         count_sockets(r->config, r->result);

@@ -80,6 +80,30 @@ static void the_ports_that_refused_are_named(void **state)
     assert_string_equal(line->limit, "connections refused");
 }
 
+/* The accept queues of another program on this host may overflow meanwhile. */
+static void the_accept_queue_of_a_server_elsewhere_is_not_blamed(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+    const struct diagnosis_line *line = r->diagnosis.lines;
+
+    tally_add(&r->tally.connections.ended[PHASE_CONNECT][REASON_TIMEOUT], 4);
+    r->connections_live = N_CONNECTIONS - 4;
+    r->limits.tcp_pages_max = 1;
+    r->host_after.listen_overflows = 1000;
+    r->queue_before = r->queue_after =
+        (struct client_accept_queue){HOST_COUNTERS_UNKNOWN, HOST_COUNTERS_UNKNOWN};
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the path to the server");
+    r->queue_before = (struct client_accept_queue){0, 0};
+    r->queue_after = (struct client_accept_queue){1000, 3};
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the path to the server");
+    r->queue_after.drops = 4;
+    client_diagnose(r, &m->plan, true);
+    assert_string_equal(line->limit, "the server's accept queue");
+}
+
 /* Tuples that this run left in TIME_WAIT are not why it had too few, nor are those that have left
  * TIME_WAIT. */
 static void tuples_that_earlier_runs_left_are_named(void **state)
@@ -456,6 +480,7 @@ int main(void)
         TEST(connections_that_a_trial_of_a_search_lacked_are_diagnosed),
         TEST(somebody_listens_if_connections_live_and_answer),
         TEST(the_ports_that_refused_are_named),
+        TEST(the_accept_queue_of_a_server_elsewhere_is_not_blamed),
         TEST(tuples_that_earlier_runs_left_are_named),
         TEST(tuples_of_which_the_kernel_did_not_tell_are_not_blamed),
         TEST(a_shortage_of_this_host_is_quoted),
