@@ -42,11 +42,18 @@ static enum outcome_reason reason_of_alert(int alert)
     }
 }
 
+/* OpenSSL initializes parts of itself when they are first used.  As the context exists already,
+ * that fails for lack of memory, of which it does not always say more. */
+static bool is_of_memory(int reason)
+{
+    return reason == ERR_R_MALLOC_FAILURE || reason == ERR_R_INIT_FAIL;
+}
+
 static enum outcome_reason reason_of_error(unsigned long code)
 {
     const int reason = ERR_GET_REASON(code);
 
-    if (reason == ERR_R_MALLOC_FAILURE)
+    if (is_of_memory(reason))
         return REASON_MEMORY;
     if (ERR_GET_LIB(code) != ERR_LIB_SSL)
         return REASON_MALFORMED;
@@ -72,7 +79,7 @@ static enum outcome_reason take_errors(void)
     unsigned long code;
 
     while ((code = ERR_get_error()) != 0) {
-        no_memory |= ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+        no_memory |= is_of_memory(ERR_GET_REASON(code));
         is_own |= ERR_FATAL_ERROR(code) != 0;
     }
     if (no_memory)
