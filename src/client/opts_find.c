@@ -197,6 +197,37 @@ static void set_connections(struct client_opts *o)
     o->max_connections = (uint64_t)o->find_max;
 }
 
+/* Returns the longest that a time of this kind can be, since the query or connection was due;
+ * whatever takes longer is given up. */
+static uint64_t longest_ns(const struct client_opts *o, enum slo_metric metric)
+{
+    const uint64_t n_steps = o->tls ? 2 : 1; /* the handshake has as long as the connect before */
+    const uint64_t connect_ns =
+        o->find == CLIENT_FIND_CONNECT_RATE ? n_steps * o->connect_timeout_ns : 0;
+
+    return metric == SLO_CONNECT   ? connect_ns
+           : metric == SLO_SERVICE ? o->timeout_ns
+                                   : connect_ns + o->timeout_ns;
+}
+
+/* With a longer limit, answers between the timeout and the limit would miss the goal. */
+static int check_limits(const struct client_opts *o, char *error)
+{
+    char longest[UNITS_TEXT_BYTES];
+
+    for (unsigned i = 0; i < o->goals.n; i++) {
+        const struct slo_goal *goal = &o->goals.goals[i];
+        const uint64_t ns = longest_ns(o, goal->metric);
+
+        if (goal->limit_ns > ns)
+            return REFUSE("--slo: '%s' requires a longer --%s: whatever takes more than %s is "
+                          "given up",
+                          goal->text, goal->metric == SLO_CONNECT ? "connect-timeout" : "timeout",
+                          units_write_duration(longest, ns));
+    }
+    return 0;
+}
+
 int client_opts_check_find(struct client_opts *o, char *error)
 {
     if (o->find == CLIENT_FIND_NONE)
@@ -208,6 +239,8 @@ int client_opts_check_find(struct client_opts *o, char *error)
     if (check_time(o, error) != 0)
         return -1;
     set_connections(o);
+    if (check_limits(o, error) != 0)
+        return -1;
     return client_opts_check_sweep(o, error);
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -109,6 +110,46 @@ static void a_sweep_begins_with_its_first_value(void **state)
                      OPTIONS_RUN);
     assert_int_equal(opts.size_bytes, 64);
     assert_int_equal(opts.sweep_values[1], 1000);
+}
+
+/* With a limit above the timeout, slower answers would miss it, as if the timeout were the limit.
+ */
+static void no_limit_exceeds_the_timeout(void **state)
+{
+    static const struct {
+        const char *line, *error; /* NULL: none */
+    } cases[] = {
+        {"--find rate --slo p99<5s", NULL},
+        {"--find rate --slo p50<1s,p99<5001ms",
+         "--slo: 'p99<5001ms' requires a longer --timeout: whatever takes more than 5s is given "
+         "up"},
+        {"--find rate --slo p99<10s --timeout 10s", NULL},
+        {"--find rate --slo service.p99<2s --timeout 1s",
+         "--slo: 'service.p99<2s' requires a longer --timeout: whatever takes more than 1s is "
+         "given up"},
+        {"--find connect-rate --slo p99<6s", NULL}, /* 3 s for the connection, 3 s for the answer */
+        {"--find connect-rate --slo p99<7s",
+         "--slo: 'p99<7s' requires a longer --timeout: whatever takes more than 6s is given up"},
+        {"--find connect-rate --slo p99<9s --tls", NULL}, /* 3 s for the handshake, too */
+        {"--find connect-rate --slo service.p99<4s",
+         "--slo: 'service.p99<4s' requires a longer --timeout: whatever takes more than 3s is "
+         "given up"},
+        {"--find connect-rate --slo connect.p99<3s", NULL},
+        {"--find connect-rate --slo connect.p99<4s",
+         "--slo: 'connect.p99<4s' requires a longer --connect-timeout: whatever takes more than "
+         "3s is given up"},
+        {"--find connect-rate --slo connect.p99<4s --connect-timeout 4s", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[200];
+
+        snprintf(line, sizeof line, "%s --find-range 1k-2k --find-time 1h host", cases[i].line);
+        assert_int_equal(parse(line), cases[i].error != NULL ? OPTIONS_USAGE : OPTIONS_RUN);
+        if (cases[i].error != NULL)
+            assert_string_equal(error, cases[i].error);
+    }
 }
 
 static void bad_searches_are_refused_by_name(void **state)
@@ -230,6 +271,7 @@ int main(void)
         cmocka_unit_test(connections_start_with_one_per_thread),
         cmocka_unit_test(connections_per_second_have_room_for_two_seconds),
         cmocka_unit_test(a_sweep_begins_with_its_first_value),
+        cmocka_unit_test(no_limit_exceeds_the_timeout),
         cmocka_unit_test(bad_searches_are_refused_by_name),
         cmocka_unit_test(a_search_without_time_for_its_first_trial_is_refused),
         cmocka_unit_test(the_option_that_limits_connections_is_one_that_the_search_allows),
