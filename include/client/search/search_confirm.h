@@ -62,7 +62,8 @@ bool search_confirm_missed_above(const struct search *s, double load);
 
 /* Returns the smallest load above another one that was not confirmed, where at least n_least more
  * confirmations of it and of loads between the two missed a goal than were good; those in doubt
- * count like these if none was good.  0: none.  n_least >= 1. */
+ * count like these if none was good.  One that was in doubt only once is not returned.  0: none.
+ * n_least >= 1. */
 double search_confirm_refuted(const struct search *s, double above, unsigned n_least);
 
 #endif

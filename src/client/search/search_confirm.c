@@ -207,6 +207,13 @@ static unsigned count_refuting(const struct search *s, double above, double load
     return n_missed > n_good ? n_missed - n_good : 0;
 }
 
+/* Whether a confirmation missed a goal, or more than one was in doubt: a single one leaves the load
+ * open. */
+static bool counts_against(const struct search *s, double load)
+{
+    return count_missed(s, load) > 0 || count_in_doubt(s, load) > MOST_IN_DOUBT;
+}
+
 double search_confirm_refuted(const struct search *s, double above, unsigned n_least)
 {
     double smallest = 0;
@@ -215,7 +222,7 @@ double search_confirm_refuted(const struct search *s, double above, unsigned n_l
         const double load = s->trials[i].order.load;
 
         if (is_bad(&s->trials[i]) && (smallest == 0 || load < smallest) &&
-            count_refuting(s, above, load) >= n_least)
+            counts_against(s, load) && count_refuting(s, above, load) >= n_least)
             smallest = load;
     }
     return smallest;

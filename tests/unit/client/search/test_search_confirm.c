@@ -347,6 +347,20 @@ static void good_long_trials_weigh_against_the_bad_ones(void **state)
     assert_true(search_confirm_refuted(&s, 190, 3) == 191); /* unless none was good */
 }
 
+static void a_load_that_was_in_doubt_once_is_no_upper_bound(void **state)
+{
+    static const struct trial_judgment in_doubt = {TRIAL_BAD, TRIAL_IN_DOUBT, 0};
+
+    (void)state;
+    search_init(&s, &config);
+    add_confirmation(190, BAD);
+    add_confirmation(180, in_doubt);
+    assert_true(search_confirm_refuted(&s, 0, 1) == 190);
+    assert_true(search_confirm_refuted(&s, 0, 2) == 190);
+    add_confirmation(180, in_doubt);
+    assert_true(search_confirm_refuted(&s, 0, 1) == 180);
+}
+
 static void a_void_confirmation_of_a_higher_load_has_no_vote(void **state)
 {
     (void)state;
@@ -403,6 +417,7 @@ int main(void)
         cmocka_unit_test(loads_that_were_only_in_doubt_do_not_lower_the_answer),
         cmocka_unit_test(a_load_that_two_of_three_long_trials_miss_is_no_lower_bound),
         cmocka_unit_test(good_long_trials_weigh_against_the_bad_ones),
+        cmocka_unit_test(a_load_that_was_in_doubt_once_is_no_upper_bound),
         cmocka_unit_test(a_void_confirmation_of_a_higher_load_has_no_vote),
         cmocka_unit_test(the_longest_that_failed_decides_how_long_another_one_lasts),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
