@@ -18,8 +18,9 @@ The picture: build/scale.png
 
 
 def run_program(path, *arguments, **options):
+    """With the interpreter of the tests: the first python3 of the PATH may be a wrapper, which takes as long as the program."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **options.pop("env", {})}
-    return run_command([path, *arguments], env=environment, **options)
+    return run_command([sys.executable, "-S", path, *arguments], env=environment, **options)
 
 
 def has_ended(pid):
