@@ -80,7 +80,7 @@ def test_a_search_over_tls_of_a_server_without_it_ends_after_a_trial():
         check_search_without_connections(server.port, "--tls", "--tls-insecure")
 
 
-def test_a_search_whose_server_ends_says_so():
+def test_a_search_reports_the_end_of_its_server():
     with Server() as server:
         client, _ = start_search("-p", server.port, "-c", 2, "--find", "rate", "--find-range", "100-10k", "--connect-timeout", "100ms",
                                  "--find-time", "60s", "--stats-interval", "200ms")

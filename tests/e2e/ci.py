@@ -206,7 +206,7 @@ def test_suite_fails_if_its_build_fails():
         check_equal(code, 0, f"the control: {suite}: {out}")
 
 
-def test_no_test_may_be_left_out_for_want_of_a_library():
+def test_no_test_may_be_left_out_for_lack_of_a_library():
     cmake = ('case $* in *--build* | --install* | "--preset release-clang" | *-DTCPSCALER_ALL_TESTS=ON*) ;; '
              '*) echo "no tests: $*"; exit 1 ;; esac')
     code, out = run_ci(cmake=cmake)

@@ -236,7 +236,7 @@ def test_silent_peers_do_not_exhaust_descriptors():
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
 
 
-def test_strangers_at_an_open_address_get_nothing():
+def test_clients_without_a_token_get_nothing():
     port, n_slow = free_port(), 50 if SANITIZED else 200  # with more the oldest are ended earlier
     path = token_file()
     with Server("--control", f"0.0.0.0:{port}", "--control-token", path) as server:

@@ -314,7 +314,7 @@ def test_old_nights_are_removed_from_a_full_disk():
     check(err.startswith("INCONCLUSIVE: first night of a series"), err)
 
 
-def test_verdict_is_told_if_the_disk_is_full():
+def test_verdict_is_reported_if_the_disk_is_full():
     need_root()
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
         skip("no mount namespaces here")

@@ -79,7 +79,7 @@ def test_two_outputs_to_the_same_file_are_refused():
         check_equal(r.returncode, 2, f"exit code with stdout redirected there; stderr: {r.stderr}")
 
 
-def test_files_of_a_start_file_are_no_others():
+def test_outputs_must_not_be_the_files_of_a_start_file():
     """FILE.ready, which the client writes, and its temporary file; FILE itself is no output."""
     directory = temp_directory()
     start, ready, new, out = (os.path.join(directory, name) for name in ("start", "start.ready", "start.ready.new", "out"))

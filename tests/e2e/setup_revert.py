@@ -176,13 +176,13 @@ def test_scripts_killed_while_starting_commands_leave_no_trace():
         check(kill_points(CLIENT, mode, "clone", 23) > 50, f"commands of {mode}")
 
 
-def test_scripts_at_once_wait_for_each_other():
+def test_scripts_that_run_at_once_wait_for_each_other():
     need_program("flock")
-    patient = ("--lock-wait", str(HANGS_S))  # the last one waits for three others
+    lock_wait = ("--lock-wait", str(HANGS_S))  # the last one waits for three others
     with Host() as host:
         before = host.everything()
         for mode, of_mode in (("--apply", arguments_of), ("--revert", lambda _: ())):
-            running = [spawn([*host.prefix, path, mode, *patient, *of_mode(path)], stderr=subprocess.DEVNULL)
+            running = [spawn([*host.prefix, path, mode, *lock_wait, *of_mode(path)], stderr=subprocess.DEVNULL)
                        for path in (SERVER, CLIENT, SERVER, CLIENT)]
             check_equal([process.wait(HANGS_S) for process in running], [0, 0, 0, 0], f"exit codes of {mode}")
         check_same(host.everything(), before, "after --revert")

@@ -198,7 +198,7 @@ def test_sysctl_that_a_namespace_hides_is_not_denied_to_the_kernel():
     check("net.core.netdev_max_backlog: not in this kernel or network namespace, skipped" in said, said)
 
 
-def test_what_is_said_of_the_conntrack_table_is_true():
+def test_statements_about_the_conntrack_table_are_true():
     with Host() as host:
         lines = script(host, SERVER, "--check", "--connections", "1M", code=1).stdout.splitlines()
         check(any(re.match(r"net.netfilter.nf_conntrack_max +1000 +1200000 +differs", line) for line in lines), f"the control: {lines}")

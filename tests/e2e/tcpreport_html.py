@@ -33,7 +33,7 @@ def test_page_of_a_run_has_its_figures_and_pictures():
     check_equal(json.loads(embedded), result, "the JSON in the page")
 
 
-def test_what_ran_where_is_on_the_first_screen():
+def test_program_and_host_are_on_the_first_screen():
     host = {"kernel": "6.1.0-9", "cpus": 1, "threads": 3, "pacing": "sleep", "libevent": "2.1.12-stable", "backend": "epoll"}
     about = {"program": "tcpclient", "version": "0.1.0", "started": "2026-03-01T10:00:00.000Z", "seed": 7, "host": host}
     of_all = ("tcpclient 0.1.0, started 2026-03-01T10:00:00.000Z; Linux 6.1.0-9, 1 CPU; threads: 3, pacing sleep, "
@@ -67,7 +67,7 @@ def test_only_queries_count_as_unanswered():
     check_equal(rows, [["unanswered"], ["never"]], "what is said of times that never came")
 
 
-def test_what_never_came_has_its_times():
+def test_percentiles_of_answers_that_never_came_are_shown():
     """Nobody answered, and no connection came back: there is no value, but there are percentiles."""
     never = {"count": 0, "over": 300, "clamped": 0, "min": None, "mean": None, "mean_error_90": None, "mean_error_95": None, "stddev": None,
              "max": None, "p50": "beyond", "p90": "beyond", "p95": "beyond", "p99": None, "p999": None, "p9999": None}
@@ -329,7 +329,7 @@ def test_goals_are_shown_beside_the_verdict():
         check(words in header, f"{words!r} in {header}")
 
 
-def test_how_far_the_response_times_hold_is_said():
+def test_page_says_how_far_the_response_times_hold():
     for valid_to, of_max, words in (("none", False, "no percentile of the response time reflects the server alone."),
                                     ("none", True, "the median of the response time does not reflect the server alone."),
                                     ("p99", False, "percentiles of the response time up to p99 reflect the server, not the client's host."),

@@ -132,12 +132,12 @@ def test_printed_numbers_are_whole():
             check_equal(browser.evaluate(MISPRINTS) != [], is_spoiled, f"misprints {browser.evaluate(MISPRINTS)}")
 
 
-def test_page_requests_and_complains_of_nothing():
+def test_page_requests_nothing_and_logs_no_error():
     for browser, view, _ in each_view():
         outside = [url for url in browser.requests if not url.startswith(("file://" + page(), "data:image/png;base64,"))]
         check_equal(outside, [], f"requests at {view}")
         check(any(url.startswith("file://") for url in browser.requests), "the page is requested")
-        check_equal(browser.complaints, [], f"complaints at {view}")
+        check_equal(browser.complaints, [], f"messages at {view}")
 
 
 def test_misfits_and_requests_are_noticed():

@@ -87,7 +87,7 @@ static void the_last_of_an_option_given_twice_counts(void **state)
     assert_int_equal(opts.connections, 200000);
 }
 
-static void what_excludes_each_other_is_what_was_given_last(void **state)
+static void the_last_of_two_exclusive_options_counts(void **state)
 {
     (void)state;
     assert_int_equal(parse(parse_client, "--profile connscale-200k -r 5 host"), OPTIONS_RUN);
@@ -168,7 +168,7 @@ int main(void)
         cmocka_unit_test(the_command_line_wins_over_the_file_wherever_it_stands),
         cmocka_unit_test(the_file_wins_over_the_profile),
         cmocka_unit_test(the_last_of_an_option_given_twice_counts),
-        cmocka_unit_test(what_excludes_each_other_is_what_was_given_last),
+        cmocka_unit_test(the_last_of_two_exclusive_options_counts),
         cmocka_unit_test(bad_lines_are_named_by_file_and_number),
         cmocka_unit_test(profiles_are_listed_and_unknown_ones_refused),
     };

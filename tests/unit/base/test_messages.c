@@ -80,7 +80,7 @@ static void assert_text(const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void lost_lines_are_counted_and_said(void **state)
+static void lost_lines_are_counted_and_reported(void **state)
 {
     (void)state;
     messages_set_wait(MESSAGES_NEVER);
@@ -104,7 +104,7 @@ static void a_message_waits_only_briefly(void **state)
 }
 
 /* Before it, if there was room in time. */
-static void lost_lines_are_said_behind_a_message_that_had_to_wait(void **state)
+static void lost_lines_are_reported_after_a_message_that_had_to_wait(void **state)
 {
     static const char said[] = "test_messages: lines lost because nobody read stderr: 1\n";
     char text[256];
@@ -128,7 +128,7 @@ static void lost_lines_are_said_behind_a_message_that_had_to_wait(void **state)
     assert_int_equal(strlen(text), strlen(said) + strlen("two\n"));
 }
 
-static void what_was_offered_and_not_taken_is_not_lost(void **state)
+static void text_that_was_offered_in_vain_does_not_count_as_lost(void **state)
 {
     (void)state;
     assert_int_equal(messages_offer("one\n", 4), 0);
@@ -162,12 +162,12 @@ static void a_text_is_taken_whole_or_in_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lost_lines_are_counted_and_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_lines_are_counted_and_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_message_waits_only_briefly, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lost_lines_are_said_behind_a_message_that_had_to_wait,
+        cmocka_unit_test_setup_teardown(lost_lines_are_reported_after_a_message_that_had_to_wait,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_offered_and_not_taken_is_not_lost, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(text_that_was_offered_in_vain_does_not_count_as_lost,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_text_is_taken_whole_or_in_part, set_up, tear_down),
     };
 

@@ -66,7 +66,7 @@ static void a_document_is_the_old_one_until_the_new_one_is_complete(void **state
     assert_content(a, "newest");
 }
 
-static void what_is_withdrawn_is_as_it_was(void **state)
+static void a_withdrawn_output_leaves_the_file_as_it_was(void **state)
 {
     struct output o;
     char a[PATH_BYTES], b[PATH_BYTES];
@@ -335,7 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_keeps_its_content_until_it_begins),
         cmocka_unit_test(a_document_is_the_old_one_until_the_new_one_is_complete),
-        cmocka_unit_test(what_is_withdrawn_is_as_it_was),
+        cmocka_unit_test(a_withdrawn_output_leaves_the_file_as_it_was),
         cmocka_unit_test(an_output_that_conflicts_leaves_no_file),
         cmocka_unit_test(a_document_without_text_is_not_written),
         cmocka_unit_test(one_file_is_one_output_whatever_its_names),

@@ -124,7 +124,7 @@ static void an_output_that_failed_is_written_again_when_reopened(void **state)
 }
 
 /* Another part, such as the writer of rows, has the descriptor; the file keeps its name. */
-static void who_writes_to_the_descriptor_may_have_failed(void **state)
+static void failed_writes_of_others_to_the_descriptor_are_reported(void **state)
 {
     struct output o = OUTPUT_CLOSED;
     char a[PATH_BYTES], expected[PATH_BYTES + 80], *said;
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test(a_document_follows_the_last_one_if_it_cannot_take_its_place),
         cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
         cmocka_unit_test(an_output_that_failed_is_written_again_when_reopened),
-        cmocka_unit_test(who_writes_to_the_descriptor_may_have_failed),
+        cmocka_unit_test(failed_writes_of_others_to_the_descriptor_are_reported),
         cmocka_unit_test(only_a_log_that_is_a_file_is_rotated),
         cmocka_unit_test(stdout_is_not_reopened),
     };

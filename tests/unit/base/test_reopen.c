@@ -110,7 +110,7 @@ static void a_pipe_stays_what_it_is(void **state)
     close(fds[1]);
 }
 
-static void a_line_that_was_cut_off_is_removed(void **state)
+static void a_partial_line_is_removed(void **state)
 {
     static const struct {
         const char *text, *left;
@@ -131,7 +131,7 @@ static void a_line_that_was_cut_off_is_removed(void **state)
 }
 
 /* The part is larger than what is read at a time. */
-static void a_long_line_that_was_cut_off_is_removed(void **state)
+static void a_long_partial_line_is_removed(void **state)
 {
     static char part[10000];
     const int fd = open_file("1\n");
@@ -165,8 +165,8 @@ int main(void)
         TEST(a_file_that_was_not_renamed_is_appended_to),
         TEST(a_file_that_cannot_be_made_leaves_the_old_one),
         TEST(a_pipe_stays_what_it_is),
-        TEST(a_line_that_was_cut_off_is_removed),
-        TEST(a_long_line_that_was_cut_off_is_removed),
+        TEST(a_partial_line_is_removed),
+        TEST(a_long_partial_line_is_removed),
         TEST(what_is_not_a_file_is_not_trimmed),
     };
 

@@ -237,7 +237,7 @@ static void dangling_links_and_files_that_are_not_regular_are_written_in_place(v
     close(file);
 }
 
-static void of_two_at_a_time_the_first_fails_and_leaves_the_second_alone(void **state)
+static void the_first_of_two_replacements_at_a_time_fails(void **state)
 {
     struct replacement *one, *other;
     int fd, later;
@@ -272,7 +272,7 @@ int main(void)
         cmocka_unit_test(the_names_of_a_file_in_the_root_directory_are_known),
         cmocka_unit_test(a_directory_with_the_name_of_the_new_file_is_an_obstacle),
         cmocka_unit_test(dangling_links_and_files_that_are_not_regular_are_written_in_place),
-        cmocka_unit_test(of_two_at_a_time_the_first_fails_and_leaves_the_second_alone),
+        cmocka_unit_test(the_first_of_two_replacements_at_a_time_fails),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static void all_text_is_collected_with_a_zero_behind_it(void **state)
+static void all_text_is_collected_and_terminated(void **state)
 {
     static const size_t lengths[] = {0, 1, 4095, 4096, 4097, 1000000};
 
@@ -84,7 +84,7 @@ static void a_stream_that_could_not_be_opened_has_no_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_text_is_collected_with_a_zero_behind_it),
+        cmocka_unit_test(all_text_is_collected_and_terminated),
         cmocka_unit_test(text_that_lacks_a_part_is_refused),
         cmocka_unit_test(a_stream_that_could_not_be_opened_has_no_text),
     };

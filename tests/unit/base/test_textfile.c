@@ -25,7 +25,7 @@ static void write_file(size_t n_bytes)
     assert_int_equal(fclose(out), 0);
 }
 
-static void all_of_a_file_is_read_with_a_zero_behind_it(void **state)
+static void a_file_is_read_whole_and_terminated(void **state)
 {
     static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 131072, 1000000};
 
@@ -105,7 +105,7 @@ static void what_cannot_be_read_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_a_file_is_read_with_a_zero_behind_it),
+        cmocka_unit_test(a_file_is_read_whole_and_terminated),
         cmocka_unit_test(more_than_allowed_is_an_error),
         cmocka_unit_test(byte_order_mark_is_left_out),
         cmocka_unit_test(what_cannot_be_read_is_an_error),

@@ -108,7 +108,7 @@ static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
     assert_int_equal(strchr(line, '\n')[1], '\0'); /* no further line */
 }
 
-static void an_interval_lost_for_want_of_memory_is_said_and_leaves_no_part_of_a_line(void **state)
+static void an_interval_lost_for_lack_of_memory_is_reported_and_leaves_no_partial_line(void **state)
 {
     char *said;
 
@@ -214,7 +214,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_interval_is_a_batch_and_a_line_of_the_log, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(
-            an_interval_lost_for_want_of_memory_is_said_and_leaves_no_part_of_a_line, setup,
+            an_interval_lost_for_lack_of_memory_is_reported_and_leaves_no_partial_line, setup,
             teardown),
         cmocka_unit_test_setup_teardown(nothing_is_lost_at_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(unanswered_queries_are_collected_too, setup, teardown),

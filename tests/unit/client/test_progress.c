@@ -102,7 +102,7 @@ static void more_answers_than_queries_leave_none_in_flight(void **state)
                 "answered/s");
 }
 
-static void line_says_what_was_asked(void **state)
+static void line_has_the_queries_due_and_sent(void **state)
 {
     struct progress p = {.n_due = 2500,
                          .begin_ns = 500 * MS,
@@ -260,7 +260,7 @@ int main(void)
         cmocka_unit_test(line_is_about_the_time_since_the_last),
         cmocka_unit_test(line_at_the_start_of_the_schedule_has_no_rate),
         cmocka_unit_test(more_answers_than_queries_leave_none_in_flight),
-        cmocka_unit_test(line_says_what_was_asked),
+        cmocka_unit_test(line_has_the_queries_due_and_sent),
         cmocka_unit_test(small_rate_is_not_rounded_to_nothing),
         cmocka_unit_test(error_of_rounding_is_no_rate),
         cmocka_unit_test(percentile_among_the_unanswered_is_above_the_timeout),

@@ -329,7 +329,7 @@ static void rows_of_answers_alone_that_are_not_sampled_count(void **state)
     free(text);
 }
 
-static void rows_that_could_not_even_begin_are_not_none_missing(void **state)
+static void output_that_failed_at_the_start_is_not_reported_as_complete(void **state)
 {
     struct made_up *m = *state;
     char *text;
@@ -379,7 +379,7 @@ int main(void)
         TEST(valid_run_has_no_reasons),
         TEST(percentiles_that_hold_are_under_their_keys),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
-        TEST(rows_that_could_not_even_begin_are_not_none_missing),
+        TEST(output_that_failed_at_the_start_is_not_reported_as_complete),
         TEST(broken_law_is_reported_as_a_bug),
     };
 

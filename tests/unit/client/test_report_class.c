@@ -89,7 +89,7 @@ static void figures_of_classes_are_under_their_names(void **state)
     free_classes(m);
 }
 
-static void what_a_class_was_not_asked_for_is_null(void **state)
+static void figures_that_a_class_did_not_request_are_null(void **state)
 {
     static const char unknown[] = "\"rate\": {\n        \"asked_qps\": null,\n";
     struct made_up *m = *state;
@@ -117,7 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(each_class_has_a_row_of_counts_and_one_of_times),
         TEST(figures_of_classes_are_under_their_names),
-        TEST(what_a_class_was_not_asked_for_is_null),
+        TEST(figures_that_a_class_did_not_request_are_null),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void all_but_one_resumed_is_not_100_percent(void **state)
     free(text);
 }
 
-static void of_proxy_headers_both_reports_have_the_clients_they_name(void **state)
+static void both_reports_have_the_clients_of_proxy_headers(void **state)
 {
     struct made_up *m = *state;
     char *text, error[SRCPLAN_ERROR_BYTES];
@@ -64,7 +64,7 @@ static void of_proxy_headers_both_reports_have_the_clients_they_name(void **stat
 }
 
 /* Drops are unknown if the kernel does not report them. */
-static void of_udp_both_reports_have_what_was_malformed_and_dropped(void **state)
+static void both_reports_have_malformed_and_dropped_datagrams(void **state)
 {
     struct made_up *m = *state;
     char *text;
@@ -93,8 +93,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_but_one_resumed_is_not_100_percent),
         TEST(both_reports_have_version_share_and_time_of_tls),
-        TEST(of_proxy_headers_both_reports_have_the_clients_they_name),
-        TEST(of_udp_both_reports_have_what_was_malformed_and_dropped),
+        TEST(both_reports_have_the_clients_of_proxy_headers),
+        TEST(both_reports_have_malformed_and_dropped_datagrams),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

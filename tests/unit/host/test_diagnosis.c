@@ -209,7 +209,7 @@ static void there_is_room_for_a_line_of_each(void **state)
         assert_true(d.lines[i].connections <= d.lines[i - 1].connections);
 }
 
-static void what_nobody_knows_is_never_a_number(void **state)
+static void unknown_figures_are_never_printed_as_numbers(void **state)
 {
     (void)state;
     memset(&host, 0xff, sizeof host);
@@ -253,7 +253,7 @@ int main(void)
         TEST(shortage_that_stopped_the_client_is_the_evidence),
         TEST(address_space_that_is_used_up_is_named),
         TEST(there_is_room_for_a_line_of_each),
-        TEST(what_nobody_knows_is_never_a_number),
+        TEST(unknown_figures_are_never_printed_as_numbers),
         TEST(the_limit_of_most_connections_comes_first),
     };
 

@@ -12,7 +12,7 @@ static void nobody_answers(enum outcome_phase phase, enum outcome_reason reason)
     diagnosis_make(&d, &in);
 }
 
-static void nobody_who_answers_is_told_apart_from_limits(void **state)
+static void a_server_that_never_answers_is_told_apart_from_limits(void **state)
 {
     (void)state;
     in.listen_overflows = 0;
@@ -147,7 +147,7 @@ static void one_answer_is_enough_for_the_limits(void **state)
     assert_one("the server's accept queue or connection limit", 99, "5 accept queue", "backlog");
 }
 
-static void who_was_asked_nothing_is_not_blamed_for_silence(void **state)
+static void connections_without_queries_are_not_called_silent(void **state)
 {
     (void)state;
     memset(&tally, 0, sizeof tally);
@@ -385,14 +385,14 @@ static void over_udp_there_is_no_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nobody_who_answers_is_told_apart_from_limits),
+        TEST(a_server_that_never_answers_is_told_apart_from_limits),
         TEST(a_server_that_sends_accepts_connections),
         TEST(packets_that_are_not_acknowledged_are_lost_on_the_way),
         TEST(server_that_does_not_push_is_not_taken_for_a_full_one),
         TEST(few_silent_ones_are_not_those_to_explain),
         TEST(silence_is_found_on_connections_that_end_well),
         TEST(one_answer_is_enough_for_the_limits),
-        TEST(who_was_asked_nothing_is_not_blamed_for_silence),
+        TEST(connections_without_queries_are_not_called_silent),
         TEST(connections_gone_unresponsive_have_all_the_timeouts),
         TEST(unresponsive_connections_that_never_answered_were_not_accepted),
         TEST(connections_that_are_given_up_are_named),

@@ -41,7 +41,7 @@ static const char zones[] = "Node 0, zone      DMA\n"
                             "        managed  1507328\n"
                             "        protection: (0, 0, 0, 0)\n";
 
-static void slab_of_sockets_is_not_for_the_taking(void **state)
+static void slab_of_sockets_does_not_count_as_available(void **state)
 {
     struct meminfo m;
 
@@ -76,7 +76,7 @@ static void what_is_missing_is_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slab_of_sockets_is_not_for_the_taking),
+        cmocka_unit_test(slab_of_sockets_does_not_count_as_available),
         cmocka_unit_test(zones_keep_their_watermarks_and_what_they_protect),
         cmocka_unit_test(what_is_missing_is_unknown),
     };

@@ -111,7 +111,7 @@ static void at_the_reserve_memory_is_short_until_there_is_ample(void **state)
     assert_true(memory_watch_was_short(&watch));
 }
 
-static void what_is_given_back_is_there_again(void **state)
+static void memory_that_is_given_back_can_be_taken_again(void **state)
 {
     (void)state;
     put_free(256 * MIB + 200 * MACHINE_EACH + 2048);
@@ -124,7 +124,7 @@ static void what_is_given_back_is_there_again(void **state)
     assert_false(memory_watch_take(&watch));
 }
 
-static void nobody_takes_anything_and_nothing_is_read(void **state)
+static void checks_without_new_connections_are_skipped(void **state)
 {
     int n_looks = 0;
 
@@ -144,7 +144,7 @@ static void nobody_takes_anything_and_nothing_is_read(void **state)
     assert_true(memory_watch_is_short(&watch));
 }
 
-static void cgroup_binds_before_the_machine_and_is_named(void **state)
+static void the_limit_of_a_cgroup_is_named_if_it_is_reached_first(void **state)
 {
     char text[256];
 
@@ -169,7 +169,7 @@ static void cgroup_binds_before_the_machine_and_is_named(void **state)
     assert_false(memory_watch_is_short(&watch));
 }
 
-static void machine_binds_before_a_cgroup_and_is_named(void **state)
+static void the_machine_is_named_if_its_memory_is_short_first(void **state)
 {
     char text[256];
 
@@ -250,10 +250,10 @@ int main(void)
         IN_TOP(what_threads_have_not_touched_yet_is_kept_for_them),
         IN_TOP(client_keeps_twice_the_reserve_of_the_server),
         IN_TOP(at_the_reserve_memory_is_short_until_there_is_ample),
-        IN_TOP(what_is_given_back_is_there_again),
-        IN_TOP(nobody_takes_anything_and_nothing_is_read),
-        IN_TOP(cgroup_binds_before_the_machine_and_is_named),
-        IN_TOP(machine_binds_before_a_cgroup_and_is_named),
+        IN_TOP(memory_that_is_given_back_can_be_taken_again),
+        IN_TOP(checks_without_new_connections_are_skipped),
+        IN_TOP(the_limit_of_a_cgroup_is_named_if_it_is_reached_first),
+        IN_TOP(the_machine_is_named_if_its_memory_is_short_first),
         IN_TOP(pages_below_the_watermarks_are_not_left),
         IN_TOP(refused_connections_take_at_most_half_of_what_is_left),
         IN_TOP(what_is_not_known_is_granted),

@@ -3,7 +3,7 @@
 #include "host/preflight_tuples.h"
 #include "preflight_steps.h"
 
-static void tuples_in_time_wait_count_where_they_cannot_be_taken_over(void **state)
+static void tuples_in_time_wait_count_where_they_cannot_be_reused(void **state)
 {
     struct preflight_client ask = ask_10000;
     struct host_limits host = host_of_10000;
@@ -61,7 +61,7 @@ static void tuples_of_other_sockets_are_not_available(void **state)
     assert_non_null(strstr(tuples->fix, "1001 are in use by other sockets: use --source with "));
 }
 
-static void time_wait_binds_where_its_ports_cannot_be_taken_over(void **state)
+static void time_wait_is_a_limit_where_its_ports_cannot_be_reused(void **state)
 {
     static const struct {
         bool explicit_ports;
@@ -147,7 +147,7 @@ static void an_address_of_loopback_does_not_reach_another_host(void **state)
                 "127.0.0.2, of loopback, reaches only this host");
 }
 
-static void an_address_of_no_host_is_no_source(void **state)
+static void a_source_that_is_not_unicast_is_refused(void **state)
 {
     struct preflight_client ask = ask_10000;
     struct preflight p;
@@ -389,12 +389,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_a_run_that_leaves_time_wait_is_told_how_to_leave_none),
-        cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_taken_over),
+        cmocka_unit_test(tuples_in_time_wait_count_where_they_cannot_be_reused),
         cmocka_unit_test(tuples_of_other_sockets_are_not_available),
-        cmocka_unit_test(time_wait_binds_where_its_ports_cannot_be_taken_over),
+        cmocka_unit_test(time_wait_is_a_limit_where_its_ports_cannot_be_reused),
         cmocka_unit_test(addresses_that_connections_use_have_to_be_of_this_host),
         cmocka_unit_test(an_address_of_loopback_does_not_reach_another_host),
-        cmocka_unit_test(an_address_of_no_host_is_no_source),
+        cmocka_unit_test(a_source_that_is_not_unicast_is_refused),
         cmocka_unit_test(an_address_that_is_not_local_by_its_routes_is_a_warning),
         cmocka_unit_test(a_server_without_a_route_is_a_warning),
         cmocka_unit_test(a_source_without_a_route_matters_if_it_is_used),

@@ -87,7 +87,7 @@ static rlim_t bytes_of_rows(uint32_t n)
 }
 
 /* A file limited to two rows and a part of the third. */
-static void a_row_cut_off_counts_as_dropped(void **state)
+static void a_partial_row_counts_as_dropped(void **state)
 {
     FILE *file = tmpfile();
     const rlim_t n_whole = bytes_of_rows(2);
@@ -194,7 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reader_that_goes_away_stops_the_output_only),
         cmocka_unit_test(a_descriptor_that_takes_nothing_is_an_error),
-        cmocka_unit_test(a_row_cut_off_counts_as_dropped),
+        cmocka_unit_test(a_partial_row_counts_as_dropped),
         cmocka_unit_test(rows_are_written_again_when_resumed),
         cmocka_unit_test(rows_resumed_too_early_stop_again),
     };

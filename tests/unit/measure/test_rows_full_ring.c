@@ -74,7 +74,7 @@ static long waits_without_reader(uint32_t n_ring)
 }
 
 /* Whether the ring fills up or not.  The first use of a page may wait for the kernel. */
-static void nobody_waits_for_a_reader_unless_asked_to(void **state)
+static void workers_wait_for_a_reader_only_on_request(void **state)
 {
     (void)state;
     assert_in_range(waits_without_reader(1 << 17), 0, 5);
@@ -178,7 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_ring_drops_rows_and_counts_them),
-        cmocka_unit_test(nobody_waits_for_a_reader_unless_asked_to),
+        cmocka_unit_test(workers_wait_for_a_reader_only_on_request),
         cmocka_unit_test(a_full_ring_can_wait_for_the_reader),
         cmocka_unit_test(waiting_ends_when_it_is_told_to),
         cmocka_unit_test(a_hurry_shortens_the_timeout_of_a_reader),

@@ -135,7 +135,7 @@ static void required_percentile_decides(void **state)
 }
 
 /* No percentile is above the maximum. */
-static void the_maximum_alone_is_named_so(void **state)
+static void the_maximum_alone_is_called_the_maximum(void **state)
 {
     struct verdict_input in = good;
     char text[VERDICT_TEXT_BYTES];
@@ -427,7 +427,7 @@ int main(void)
         cmocka_unit_test(schedule_has_to_be_kept_to_a_thousandth),
         cmocka_unit_test(percentile_holds_up_to_a_limit_or_a_tenth_of_it),
         cmocka_unit_test(required_percentile_decides),
-        cmocka_unit_test(the_maximum_alone_is_named_so),
+        cmocka_unit_test(the_maximum_alone_is_called_the_maximum),
         cmocka_unit_test(lost_packets_reach_the_percentiles_that_they_can),
         cmocka_unit_test(few_queries_are_judged_too),
         cmocka_unit_test(stolen_time_and_a_slow_server_are_no_doubts_by_themselves),

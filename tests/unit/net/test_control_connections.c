@@ -59,7 +59,7 @@ static unsigned n_shut_down(const struct pairs *p)
     return n;
 }
 
-static void young_ones_are_left_alone(void **state)
+static void new_connections_are_not_shut_down(void **state)
 {
     struct pairs p;
 
@@ -86,7 +86,7 @@ static void the_oldest_are_shut_down_after_their_grace(void **state)
     close_all(&p);
 }
 
-static void one_with_an_unread_request_is_left_alone_however_old(void **state)
+static void a_connection_with_an_unread_request_is_never_shut_down(void **state)
 {
     struct pairs p;
 
@@ -120,7 +120,7 @@ static void a_half_read_request_has_its_own_time(void **state)
     close_all(&p);
 }
 
-static void one_that_is_being_answered_is_left_alone_however_old(void **state)
+static void a_connection_that_is_being_answered_is_never_shut_down(void **state)
 {
     struct pairs p;
 
@@ -155,7 +155,7 @@ static void an_id_in_use_again_is_that_of_the_newest(void **state)
     close_all(&p);
 }
 
-static void one_that_ended_makes_room_though_its_number_is_in_use_again(void **state)
+static void an_ended_connection_makes_room_even_if_its_descriptor_is_reused(void **state)
 {
     struct pairs p;
     int fd;
@@ -188,13 +188,13 @@ static void most_is_a_part_of_the_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(young_ones_are_left_alone),
+        cmocka_unit_test(new_connections_are_not_shut_down),
         cmocka_unit_test(the_oldest_are_shut_down_after_their_grace),
-        cmocka_unit_test(one_with_an_unread_request_is_left_alone_however_old),
+        cmocka_unit_test(a_connection_with_an_unread_request_is_never_shut_down),
         cmocka_unit_test(a_half_read_request_has_its_own_time),
-        cmocka_unit_test(one_that_is_being_answered_is_left_alone_however_old),
+        cmocka_unit_test(a_connection_that_is_being_answered_is_never_shut_down),
         cmocka_unit_test(an_id_in_use_again_is_that_of_the_newest),
-        cmocka_unit_test(one_that_ended_makes_room_though_its_number_is_in_use_again),
+        cmocka_unit_test(an_ended_connection_makes_room_even_if_its_descriptor_is_reused),
         cmocka_unit_test(most_is_a_part_of_the_descriptors),
     };
 

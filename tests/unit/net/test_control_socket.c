@@ -106,7 +106,7 @@ static void assert_listens_not(const char *address, bool has_token, const char *
         fail_msg("%s: no '%s' in: %s", address, why, error);
 }
 
-static void addresses_that_cannot_be_had_are_refused(void **state)
+static void invalid_and_unavailable_addresses_are_refused(void **state)
 {
     static const char port[] = "expected ADDR:PORT with a port from 1 to 65535, or unix:PATH",
                       path[] = "expected a path of 1 to 107 bytes";
@@ -169,7 +169,7 @@ static void a_unix_socket_is_private_and_files_created_later_are_not(void **stat
     assert_int_equal(chdir("/"), 0);
 }
 
-static void what_is_no_abandoned_socket_stays(void **state)
+static void only_abandoned_sockets_are_replaced(void **state)
 {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     char address[ADDRESS_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
@@ -288,10 +288,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_several_programs_listens),
-        cmocka_unit_test(addresses_that_cannot_be_had_are_refused),
+        cmocka_unit_test(invalid_and_unavailable_addresses_are_refused),
         cmocka_unit_test(a_port_in_use_is_refused),
         cmocka_unit_test(a_unix_socket_is_private_and_files_created_later_are_not),
-        cmocka_unit_test(what_is_no_abandoned_socket_stays),
+        cmocka_unit_test(only_abandoned_sockets_are_replaced),
         cmocka_unit_test(token_may_be_from_an_editor_on_windows),
         cmocka_unit_test(a_token_has_visible_characters_only),
         cmocka_unit_test(a_token_of_which_others_may_know_is_refused),

@@ -359,7 +359,7 @@ static void why_a_socket_is_not_watched_is_returned(void **state)
     assert_int_equal(s->n_calls, 1);
 }
 
-static void what_cannot_be_had_at_the_start_leaves_nothing(void **state)
+static void a_failed_start_leaves_nothing_behind(void **state)
 {
     struct poller p = {0};
 
@@ -414,8 +414,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_timeout_that_is_over_is_not_called_back, setup, teardown),
         cmocka_unit_test_setup_teardown(why_a_socket_is_not_watched_is_returned, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_had_at_the_start_leaves_nothing, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_failed_start_leaves_nothing_behind, setup, teardown),
         cmocka_unit_test_setup_teardown(a_poller_that_cannot_wait_for_events_aborts, setup,
                                         teardown),
     };

@@ -71,7 +71,7 @@ static enum sock_source test(int family, const char *source)
     return sock_test_source(&a, &target);
 }
 
-static void an_address_of_no_host_cannot_be_a_source(void **state)
+static void an_address_that_is_not_unicast_cannot_be_a_source(void **state)
 {
     static const char *const not_unicast[] = {"0.0.0.0", "224.0.0.1", "239.255.255.255",
                                               "255.255.255.255", "127.255.255.255"};
@@ -234,7 +234,7 @@ static void a_group_is_no_target(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_of_no_host_cannot_be_a_source),
+        cmocka_unit_test(an_address_that_is_not_unicast_cannot_be_a_source),
         cmocka_unit_test(ipv6_has_a_wildcard_and_multicast),
         cmocka_unit_test(a_route_is_missing_if_the_kernel_says_so),
         cmocka_unit_test(a_connection_without_a_route_says_so),

@@ -94,7 +94,7 @@ static void a_peer_that_acknowledges_causes_no_timeouts(void **state)
     assert_int_equal(sock_tcp(client).timeouts, 0);
 }
 
-static void what_is_on_the_way_times_out(void **state)
+static void data_in_flight_times_out(void **state)
 {
     (void)state;
     drop_all_packets_to(server);
@@ -102,7 +102,7 @@ static void what_is_on_the_way_times_out(void **state)
     wait_until_it_times_out();
 }
 
-static void what_never_left_times_out_too(void **state)
+static void data_that_was_never_sent_times_out_too(void **state)
 {
     (void)state;
     send_until_full();
@@ -110,7 +110,7 @@ static void what_never_left_times_out_too(void **state)
     wait_until_it_times_out();
 }
 
-static void what_arrives_leaves_the_time_of_what_was_sent(void **state)
+static void received_data_does_not_change_the_time_since_sending(void **state)
 {
     const uint32_t some_ms = 30; /* more than a tick of the kernel's clock */
     char byte;
@@ -129,9 +129,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_peer_that_acknowledges_causes_no_timeouts, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(what_is_on_the_way_times_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_never_left_times_out_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_arrives_leaves_the_time_of_what_was_sent, setup,
+        cmocka_unit_test_setup_teardown(data_in_flight_times_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(data_that_was_never_sent_times_out_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(received_data_does_not_change_the_time_since_sending, setup,
                                         teardown),
     };
 

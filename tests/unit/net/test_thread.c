@@ -89,7 +89,7 @@ static void *try_table(void *arg)
     return NULL;
 }
 
-static void tables_can_be_had_if_a_thread_gets_one(void **state)
+static void fd_tables_are_available_if_a_thread_gets_one(void **state)
 {
     int error;
     bool can;
@@ -107,7 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_runs_on_its_cpu_only),
         cmocka_unit_test(a_thread_runs_in_batches_and_the_others_do_not),
-        cmocka_unit_test(tables_can_be_had_if_a_thread_gets_one),
+        cmocka_unit_test(fd_tables_are_available_if_a_thread_gets_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

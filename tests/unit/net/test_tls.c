@@ -141,7 +141,7 @@ static void bytes_come_out_as_they_went_in_whatever_the_pieces(void **state)
     }
 }
 
-static void bytes_right_behind_the_handshake_are_not_lost(void **state)
+static void bytes_right_after_the_handshake_are_not_lost(void **state)
 {
     (void)state;
     open_contexts(&usual);
@@ -185,7 +185,7 @@ static void second_connection_of_a_worker_resumes_if_it_may(void **state)
     }
 }
 
-static void end_of_the_peer_comes_behind_its_bytes(void **state)
+static void end_of_the_peer_comes_after_its_bytes(void **state)
 {
     (void)state;
     open_contexts(&usual);
@@ -323,7 +323,7 @@ static void both_sides_say_that_they_do_not_agree(void **state)
     }
 }
 
-static void want_of_memory_is_its_own_reason(void **state)
+static void lack_of_memory_is_a_separate_reason(void **state)
 {
     (void)state;
     open_contexts(&usual);
@@ -437,13 +437,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_out_as_they_went_in_whatever_the_pieces),
-        cmocka_unit_test(bytes_right_behind_the_handshake_are_not_lost),
+        cmocka_unit_test(bytes_right_after_the_handshake_are_not_lost),
         cmocka_unit_test(second_connection_of_a_worker_resumes_if_it_may),
-        cmocka_unit_test(end_of_the_peer_comes_behind_its_bytes),
+        cmocka_unit_test(end_of_the_peer_comes_after_its_bytes),
         cmocka_unit_test(refused_certificates_say_why),
         cmocka_unit_test(certificates_of_another_time_are_expired),
         cmocka_unit_test(both_sides_say_that_they_do_not_agree),
-        cmocka_unit_test(want_of_memory_is_its_own_reason),
+        cmocka_unit_test(lack_of_memory_is_a_separate_reason),
         cmocka_unit_test(dot_at_the_end_is_not_part_of_the_name),
         cmocka_unit_test(addresses_are_not_sent_as_names),
         cmocka_unit_test(failure_of_openssl_is_not_the_peers),

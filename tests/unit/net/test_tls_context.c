@@ -33,7 +33,7 @@ int __wrap_SSL_CTX_set_alpn_protos(SSL_CTX *ctx, const unsigned char *list, unsi
     return fails_at_alpn;
 }
 
-static void want_of_memory_is_no_fault_of_an_option(void **state)
+static void lack_of_memory_is_not_blamed_on_an_option(void **state)
 {
     static const struct tls_client_options options = {
         .name = "a", .ca_file = cert_file, .alpn = "dot"};
@@ -222,7 +222,7 @@ int main(void)
         cmocka_unit_test(options_that_cannot_be_met_are_named),
         cmocka_unit_test(lists_of_ciphers_are_those_of_openssl),
         cmocka_unit_test(unusable_keys_are_refused_with_the_reason),
-        cmocka_unit_test(want_of_memory_is_no_fault_of_an_option),
+        cmocka_unit_test(lack_of_memory_is_not_blamed_on_an_option),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -45,7 +45,7 @@ static void edns_is_an_opt_record_with_size_and_do_bit(void **state)
     assert_opt((struct dns_edns){.dnssec = true}, 40, "\0\0\x29\x04\xd0\0\0\x80\0\0\0", 11);
 }
 
-static void keepalive_is_asked_for_by_an_empty_option(void **state)
+static void keepalive_is_requested_by_an_empty_option(void **state)
 {
     (void)state;
     assert_opt((struct dns_edns){.keepalive = true}, 44, "\0\0\x29\x04\xd0\0\0\0\0\0\4\0\x0b\0\0",
@@ -90,7 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query_has_its_length_a_header_and_a_question),
         cmocka_unit_test(edns_is_an_opt_record_with_size_and_do_bit),
-        cmocka_unit_test(keepalive_is_asked_for_by_an_empty_option),
+        cmocka_unit_test(keepalive_is_requested_by_an_empty_option),
         cmocka_unit_test(padding_makes_the_message_a_multiple_of_the_block),
         cmocka_unit_test(the_longest_message_is_as_long_as_the_header_says),
     };

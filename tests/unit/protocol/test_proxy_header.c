@@ -174,7 +174,7 @@ static void cut_header_waits_for_more(void **state)
         }
 }
 
-static void triples_behind_the_addresses_are_skipped(void **state)
+static void triples_after_the_addresses_are_skipped(void **state)
 {
     static uint8_t all[PROXY_HEADER_V2_MAX_BYTES + sizeof payload];
     const size_t n_rest = PROXY_HEADER_V2_MAX_BYTES - 16;
@@ -317,7 +317,7 @@ int main(void)
         cmocka_unit_test(longest_line_fits),
         cmocka_unit_test(header_is_read_whatever_the_pieces_and_payload_is_left),
         cmocka_unit_test(cut_header_waits_for_more),
-        cmocka_unit_test(triples_behind_the_addresses_are_skipped),
+        cmocka_unit_test(triples_after_the_addresses_are_skipped),
         cmocka_unit_test(other_protocols_name_nobody),
         cmocka_unit_test(wrong_lines_are_malformed),
         cmocka_unit_test(line_ends_within_107_bytes),

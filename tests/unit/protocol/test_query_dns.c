@@ -30,7 +30,7 @@ static void query_for_example_com_is_31_known_bytes(void **state)
     query_free(&q);
 }
 
-static void name_is_the_one_asked_for(void **state)
+static void name_is_the_requested_one(void **state)
 {
     static const uint8_t root[19] = {0, 17, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1};
 
@@ -46,7 +46,7 @@ static void name_is_the_one_asked_for(void **state)
     query_free(&q);
 }
 
-static void type_is_the_one_asked_for(void **state)
+static void type_is_the_requested_one(void **state)
 {
     (void)state;
     assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){.qtype = "TYPE258"}, error), 0);
@@ -63,7 +63,7 @@ static void bad_names_and_types_are_refused_with_their_option(void **state)
     assert_non_null(strstr(error, "--qtype: invalid type 'TYPE'"));
 }
 
-static void edns_is_what_was_asked(void **state)
+static void edns_is_as_requested(void **state)
 {
     const struct query_ask ask = {.edns = {.udp_bytes = 512, .padding_bytes = 64, .dnssec = true}};
 
@@ -263,10 +263,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query_for_example_com_is_31_known_bytes),
-        cmocka_unit_test(name_is_the_one_asked_for),
-        cmocka_unit_test(type_is_the_one_asked_for),
+        cmocka_unit_test(name_is_the_requested_one),
+        cmocka_unit_test(type_is_the_requested_one),
         cmocka_unit_test(bad_names_and_types_are_refused_with_their_option),
-        cmocka_unit_test(edns_is_what_was_asked),
+        cmocka_unit_test(edns_is_as_requested),
         cmocka_unit_test(lines_of_a_file_are_queries_in_their_order_again_and_again),
         cmocka_unit_test(one_line_is_one_query),
         cmocka_unit_test(queries_of_a_large_file_are_all_there),

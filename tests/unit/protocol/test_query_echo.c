@@ -14,7 +14,7 @@
 static struct query q;
 static char error[QUERY_ERROR_BYTES];
 
-static void size_is_64_bytes_or_what_was_asked(void **state)
+static void size_is_64_bytes_unless_requested_otherwise(void **state)
 {
     static const size_t sizes[][2] = {{0, 64}, {1, 1}, {1000, 1000}, {65536, 65536}};
 
@@ -69,7 +69,7 @@ static void shifted_bytes_are_malformed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(size_is_64_bytes_or_what_was_asked),
+        cmocka_unit_test(size_is_64_bytes_unless_requested_otherwise),
         cmocka_unit_test(a_different_byte_is_malformed_wherever_it_is),
         cmocka_unit_test(shifted_bytes_are_malformed),
     };

@@ -51,7 +51,7 @@ static int read_line(const char *line)
     return hlog_reader_histogram(&interval, &read_back, error);
 }
 
-static void what_hlog_wrote_comes_back(void **state)
+static void intervals_written_by_hlog_are_read_back(void **state)
 {
     struct hist h;
     char *text;
@@ -295,7 +295,7 @@ static void values_of_0_are_kept_as_the_smallest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_hlog_wrote_comes_back),
+        cmocka_unit_test(intervals_written_by_hlog_are_read_back),
         cmocka_unit_test(large_counts_come_back),
         cmocka_unit_test(histogram_of_another_library_has_its_values),
         cmocka_unit_test(maximum_of_another_bucket_is_not_believed),

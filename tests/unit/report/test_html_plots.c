@@ -268,7 +268,7 @@ static void trials_that_the_host_limited_are_left_out(void **state)
 }
 
 /* As after the doubling that overloads a server: the loads below it are tried in between. */
-static void trial_without_a_p99_does_not_part_the_curve(void **state)
+static void trial_without_a_p99_does_not_split_the_curve(void **state)
 {
     struct json_object *search = json_tokener_parse(
         "{\"find\": \"rate\", \"trials\": ["
@@ -514,7 +514,7 @@ int main(void)
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
         cmocka_unit_test_setup(axis_of_time_has_few_marks, start),
         cmocka_unit_test(trials_that_the_host_limited_are_left_out),
-        cmocka_unit_test(trial_without_a_p99_does_not_part_the_curve),
+        cmocka_unit_test(trial_without_a_p99_does_not_split_the_curve),
         cmocka_unit_test(axis_reaches_a_bound_without_a_time),
         cmocka_unit_test(axis_of_equal_times_has_a_range),
         cmocka_unit_test(memory_is_drawn_in_mib),

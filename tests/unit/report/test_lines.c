@@ -97,7 +97,7 @@ static void line_without_end_is_refused(void **state)
     lines_close(&l);
 }
 
-static void what_cannot_be_read_has_not_ended(void **state)
+static void a_file_that_cannot_be_read_has_not_ended(void **state)
 {
     struct lines l;
 
@@ -117,7 +117,7 @@ int main(void)
         cmocka_unit_test_teardown(marks_of_windows_are_left_out, remove_file),
         cmocka_unit_test_teardown(long_line_is_read, remove_file),
         cmocka_unit_test(line_without_end_is_refused),
-        cmocka_unit_test(what_cannot_be_read_has_not_ended),
+        cmocka_unit_test(a_file_that_cannot_be_read_has_not_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,7 +315,7 @@ static void verdict_is_the_worst_and_reasons_are_those_of_any(void **state)
 }
 
 /* Otherwise the counts of all would look right. */
-static void a_law_that_one_of_them_broke_is_broken(void **state)
+static void a_law_broken_by_one_instance_is_broken(void **state)
 {
     static const char *const laws[] = {WITH("\"broken_law\":null"), WITH("\"broken_law\":\"x\""),
                                        WITH("\"broken_law\":\"y\"")};
@@ -364,7 +364,7 @@ int main(void)
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
         cmocka_unit_test(verdict_is_the_worst_and_reasons_are_those_of_any),
-        cmocka_unit_test(a_law_that_one_of_them_broke_is_broken),
+        cmocka_unit_test(a_law_broken_by_one_instance_is_broken),
         cmocka_unit_test(fingerprints_name_what_differs),
     };
 

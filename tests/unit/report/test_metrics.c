@@ -183,7 +183,7 @@ static void no_more_metrics_are_added_than_there_is_room_for(void **state)
     assert_null(metrics_get(&m, "a name of more than thirty-one characters"));
 }
 
-static void what_is_short_is_room_or_memory(void **state)
+static void the_shortage_is_of_room_or_of_memory(void **state)
 {
     struct metrics m = {0};
     char name[METRICS_NAME_BYTES];
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(values_of_another_run_are_noticed),
         cmocka_unit_test(percentiles_without_counts_are_unknown),
         cmocka_unit_test(no_more_metrics_are_added_than_there_is_room_for),
-        cmocka_unit_test(what_is_short_is_room_or_memory),
+        cmocka_unit_test(the_shortage_is_of_room_or_of_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void two_groups_are_told_apart(void **state)
     assert_int_equal(opts.min_runs, 10);
 }
 
-static void what_is_missing_is_said(void **state)
+static void missing_arguments_are_named(void **state)
 {
     static const char *const lines[] = {"compare", "compare a", "compare a --", "compare -- b"};
 
@@ -107,7 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_the_operands),
         cmocka_unit_test(two_groups_are_told_apart),
-        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(missing_arguments_are_named),
         cmocka_unit_test(a_metric_requires_a_plot_that_has_one),
         cmocka_unit_test(every_command_has_a_table),
     };

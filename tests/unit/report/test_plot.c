@@ -195,7 +195,7 @@ static void names_stay_names(void **state)
     run.name = (char *)"run";
 }
 
-static void long_names_leave_the_picture_its_place(void **state)
+static void long_names_leave_the_picture_its_size(void **state)
 {
     static const char below[] = "set key below";
     char *text, name[70 + 1];
@@ -361,7 +361,7 @@ static void a_run_without_an_answer_has_no_times_to_draw(void **state)
     hist_free(&h);
 }
 
-static void what_is_missing_is_said(void **state)
+static void missing_data_is_named(void **state)
 {
     const char *name = NULL;
 
@@ -435,7 +435,7 @@ int main(void)
         cmocka_unit_test(a_single_value_is_a_point_beside_the_frame),
         cmocka_unit_test(curves_of_two_runs_have_their_colours_and_names),
         cmocka_unit_test(names_stay_names),
-        cmocka_unit_test(long_names_leave_the_picture_its_place),
+        cmocka_unit_test(long_names_leave_the_picture_its_size),
         cmocka_unit_test(metric_stays_a_name),
         cmocka_unit_test(ramp_has_every_connection),
         cmocka_unit_test(recovery_counts_from_the_first_loss),
@@ -443,7 +443,7 @@ int main(void)
         cmocka_unit_test(runs_that_are_not_valid_have_points_of_their_own),
         cmocka_unit_test(points_of_a_sweep_have_what_is_known),
         cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
-        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(missing_data_is_named),
         cmocka_unit_test(searches_in_one_picture_are_alike),
     };
 

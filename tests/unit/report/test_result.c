@@ -307,7 +307,7 @@ static void invalid_results_are_refused(void **state)
     }
 }
 
-static void want_of_memory_is_said(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
     is_out_of_memory = true;
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(a_run_without_a_rate_has_no_queries),
         cmocka_unit_test(queries_take_the_schedule_or_longer_to_send),
         cmocka_unit_test(invalid_results_are_refused),
-        cmocka_unit_test(want_of_memory_is_said),
+        cmocka_unit_test(lack_of_memory_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void rows_come_back_to_the_nanosecond(void **state)
     assert_comes_back(&answer);
 }
 
-static void of_times_below_zero_nothing_is_left(void **state)
+static void negative_response_and_service_times_are_read_as_zero(void **state)
 {
     static const int64_t spans_ns[] = {-2000, -20000}; /* after 12 us until it was sent */
     struct row row;
@@ -100,7 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_to_the_nanosecond),
-        cmocka_unit_test(of_times_below_zero_nothing_is_left),
+        cmocka_unit_test(negative_response_and_service_times_are_read_as_zero),
         cmocka_unit_test(rows_of_version_0_1_are_read),
         cmocka_unit_test(invalid_rows_are_refused),
     };

@@ -241,7 +241,7 @@ static void assert_truncated_is_refused(void)
     unlink(paths[--n_paths]);
 }
 
-static void a_file_that_was_cut_is_refused(void **state)
+static void a_truncated_file_is_refused(void **state)
 {
     static const char *const tags[] = {"", NULL};
 
@@ -266,7 +266,7 @@ int main(void)
         TEST(a_run_without_answers_lacks_nothing),
         TEST(an_empty_log_lacks_nothing),
         TEST(a_log_without_intervals_costs_the_others_no_batches),
-        TEST(a_file_that_was_cut_is_refused),
+        TEST(a_truncated_file_is_refused),
     };
 
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -180,7 +180,7 @@ static void assert_refused(const char *run, const char *file, const char *wanted
     result_free(result);
 }
 
-static void what_does_not_fit_is_said_in_a_line(void **state)
+static void files_that_do_not_match_the_run_are_refused_with_one_line(void **state)
 {
     static const char run[] = "{\"started\":\"2001-09-09T01:46:38.000Z\",\"measured_from\":"
                               "\"2001-09-09T01:46:40.000Z\",\"rate\":{\"duration_s\":10}}",
@@ -213,7 +213,7 @@ int main(void)
         cmocka_unit_test(samples_around_the_run_belong_to_it),
         cmocka_unit_test(an_end_after_the_run_does_not_matter),
         cmocka_unit_test(a_run_without_queries_has_no_cost_per_query),
-        cmocka_unit_test(what_does_not_fit_is_said_in_a_line),
+        cmocka_unit_test(files_that_do_not_match_the_run_are_refused_with_one_line),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);

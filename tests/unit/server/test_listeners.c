@@ -120,7 +120,7 @@ static void close_if_open(struct server_listeners *l, int failed)
         close_listeners(l);
 }
 
-static void of_two_servers_that_start_at_once_one_is_refused(void **state)
+static void one_of_two_servers_that_start_at_once_is_refused(void **state)
 {
     struct server_listeners one = {.n = 0};
 
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(both_families_are_ipv4),
         cmocka_unit_test(a_port_of_another_server_is_refused),
         cmocka_unit_test(a_lack_of_ports_is_told_from_a_port_in_use),
-        cmocka_unit_test(of_two_servers_that_start_at_once_one_is_refused),
+        cmocka_unit_test(one_of_two_servers_that_start_at_once_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void request_is_void_once_somebody_has_room_again(void **state)
     server_overflow_close(&o);
 }
 
-static void nobody_is_asked_where_no_worker_may_be_started(void **state)
+static void no_worker_is_requested_if_none_may_be_started(void **state)
 {
     (void)state;
     open_overflow(false);
@@ -121,7 +121,7 @@ int main(void)
         cmocka_unit_test(listeners_are_served_in_turn_until_they_are_withdrawn),
         cmocka_unit_test(worker_is_wanted_once_the_last_helper_has_left),
         cmocka_unit_test(request_is_void_once_somebody_has_room_again),
-        cmocka_unit_test(nobody_is_asked_where_no_worker_may_be_started),
+        cmocka_unit_test(no_worker_is_requested_if_none_may_be_started),
         cmocka_unit_test(one_helper_at_a_time_has_the_turn),
         cmocka_unit_test(unused_it_has_no_descriptors),
     };

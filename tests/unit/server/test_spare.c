@@ -100,7 +100,7 @@ static void errors_of_a_connection_or_a_descriptor_are_no_exhaustion(void **stat
         assert_false(server_spare_is_exhaustion(others[i]));
 }
 
-static void the_last_file_becomes_the_spare_one_again_and_serves_nobody(void **state)
+static void the_last_descriptor_becomes_the_spare_one_again(void **state)
 {
     (void)state;
     close(spare.fd);
@@ -112,7 +112,7 @@ static void the_last_file_becomes_the_spare_one_again_and_serves_nobody(void **s
     assert_int_equal(server_spare_refuse(&spare, listener_fd), 0);
 }
 
-static void nobody_is_accepted_while_there_is_no_file_for_the_spare_one(void **state)
+static void no_connection_is_accepted_without_a_spare_descriptor(void **state)
 {
     struct sock_address peer = {.length = 0};
     int fd;
@@ -131,7 +131,7 @@ static void nobody_is_accepted_while_there_is_no_file_for_the_spare_one(void **s
     close(fd);
 }
 
-static void descriptors_that_are_kept_serve_nobody(void **state)
+static void reserved_descriptors_serve_no_connection(void **state)
 {
     int fd;
 
@@ -155,11 +155,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_of_a_connection_or_a_descriptor_are_no_exhaustion),
         cmocka_unit_test_setup_teardown(a_full_table_refuses_with_a_reset, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_last_file_becomes_the_spare_one_again_and_serves_nobody,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(nobody_is_accepted_while_there_is_no_file_for_the_spare_one,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(descriptors_that_are_kept_serve_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_last_descriptor_becomes_the_spare_one_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(no_connection_is_accepted_without_a_spare_descriptor, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(reserved_descriptors_serve_no_connection, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void pressure_is_noted_while_it_lasts(void **state)
     event_base_free(server.base);
 }
 
-static void loss_of_a_result_is_said_while_the_server_runs(void **state)
+static void loss_of_a_result_is_reported_while_the_server_runs(void **state)
 {
     static const char loss[] = "--json: cannot write '/dev/full': No space left on device; results "
                                "are lost until SIGHUP\n";
@@ -118,7 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pressure_is_noted_while_it_lasts),
         cmocka_unit_test(a_server_that_cannot_start_names_the_limit),
-        cmocka_unit_test(loss_of_a_result_is_said_while_the_server_runs),
+        cmocka_unit_test(loss_of_a_result_is_reported_while_the_server_runs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static void removed_one_is_not_taken(void **state)
 }
 
 /* The same kept in an array. */
-static void equals_a_search_of_all_deadlines(void **state)
+static void agrees_with_a_search_of_all_deadlines(void **state)
 {
     uint64_t all[N_SLOTS];
     struct rng rng;
@@ -126,7 +126,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(earliest_is_taken_first, start, stop),
         cmocka_unit_test_setup_teardown(slot_has_one_deadline_its_last, start, stop),
         cmocka_unit_test_setup_teardown(removed_one_is_not_taken, start, stop),
-        cmocka_unit_test_setup_teardown(equals_a_search_of_all_deadlines, start, stop),
+        cmocka_unit_test_setup_teardown(agrees_with_a_search_of_all_deadlines, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #define NONE INFLIGHT_NONE
 
-static void a_query_goes_from_queued_over_waiting_and_sent_to_answered(void **state)
+static void a_query_is_queued_then_waiting_then_sent_then_answered(void **state)
 {
     struct inflight_list list;
     struct inflight t;
@@ -158,7 +158,7 @@ static void a_query_can_be_removed_in_any_state_and_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_query_goes_from_queued_over_waiting_and_sent_to_answered),
+        cmocka_unit_test(a_query_is_queued_then_waiting_then_sent_then_answered),
         cmocka_unit_test(queries_expire_in_the_order_they_were_sent),
         cmocka_unit_test(a_list_keeps_the_order_of_queueing),
         cmocka_unit_test(a_query_can_be_removed_in_any_state_and_place),

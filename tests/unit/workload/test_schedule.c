@@ -53,7 +53,7 @@ static void the_rest_is_replaced_at_a_moment(void **state)
     assert_true(schedule_mean_between_qps(&s, S, 5 * S) == 7);
 }
 
-static void what_has_passed_is_made_one_segment(void **state)
+static void the_past_is_merged_into_one_segment(void **state)
 {
     (void)state;
     assert_int_equal(schedule_parse(&s, "2s:10,1s:20-40,1s:0,4s:100", error), 0);
@@ -106,7 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(duration_mean_and_peak_are_those_of_all_segments),
         cmocka_unit_test(the_rest_is_replaced_at_a_moment),
-        cmocka_unit_test(what_has_passed_is_made_one_segment),
+        cmocka_unit_test(the_past_is_merged_into_one_segment),
         cmocka_unit_test(a_ramp_is_neither_constant_nor_over_its_first_rate),
         cmocka_unit_test(nothing_is_due_after_the_end),
         cmocka_unit_test(more_segments_than_there_is_room_for_are_refused),

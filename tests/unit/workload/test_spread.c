@@ -40,7 +40,7 @@ static void equal_shares_stay_equal(void **state)
 }
 
 /* As when memory ran out while they were opened. */
-static void what_all_have_changes_nothing(void **state)
+static void workers_that_have_all_connections_keep_them(void **state)
 {
     static const struct example examples[] = {{30, {17, 4, 9}, {17, 4, 9}}};
 
@@ -109,7 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_shares_stay_equal),
-        cmocka_unit_test(what_all_have_changes_nothing),
+        cmocka_unit_test(workers_that_have_all_connections_keep_them),
         cmocka_unit_test(connections_are_opened_where_few_are),
         cmocka_unit_test(connections_are_closed_where_many_are),
         cmocka_unit_test(nothing_is_opened_and_closed_at_once),

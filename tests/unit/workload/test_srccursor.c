@@ -136,7 +136,7 @@ static void an_automatic_plan_never_runs_out(void **state)
 }
 
 /* More tuples are out than the ring initially holds. */
-static void what_is_given_back_comes_again_in_that_order(void **state)
+static void returned_tuples_are_reused_in_that_order(void **state)
 {
     enum { N = 1000, TURNS = 5000 };
     _Atomic uint64_t spare = N;
@@ -197,7 +197,7 @@ static void a_ring_that_grows_keeps_the_order(void **state)
     srcplan_free(&p);
 }
 
-static void a_tuple_given_back_is_all_there_is_then(void **state)
+static void a_returned_tuple_is_the_only_one_left(void **state)
 {
     struct single s;
 
@@ -248,9 +248,9 @@ int main(void)
         cmocka_unit_test(cursors_together_hand_out_each_tuple_once),
         cmocka_unit_test(a_cursor_without_tuples_left_stays_at_its_end),
         cmocka_unit_test(an_automatic_plan_never_runs_out),
-        cmocka_unit_test(what_is_given_back_comes_again_in_that_order),
+        cmocka_unit_test(returned_tuples_are_reused_in_that_order),
         cmocka_unit_test(a_ring_that_grows_keeps_the_order),
-        cmocka_unit_test(a_tuple_given_back_is_all_there_is_then),
+        cmocka_unit_test(a_returned_tuple_is_the_only_one_left),
         cmocka_unit_test(a_plan_that_never_ends_keeps_no_used_tuples),
     };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void the_least_of_the_second_quarter_is_set_beside_that_of_the_last(void **state)
+static void the_minimum_of_the_second_quarter_is_compared_with_that_of_the_last(void **state)
 {
     struct trend g = {0};
     uint64_t early, late;
@@ -160,7 +160,7 @@ static void a_queue_in_which_queries_time_out_grows_no_less(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_least_of_the_second_quarter_is_set_beside_that_of_the_last),
+        cmocka_unit_test(the_minimum_of_the_second_quarter_is_compared_with_that_of_the_last),
         cmocka_unit_test(a_stall_does_not_make_a_queue_grow),
         cmocka_unit_test(growth_is_unknown_without_samples_in_both_quarters),
         cmocka_unit_test(steady_losses_do_not_make_a_queue_grow),

@@ -276,7 +276,7 @@ static struct trial_judgment tires_at_15000(struct simulated *server, double loa
     return load > 15000 && duration_s >= 2 ? BAD : simulated_cliff(server, load, duration_s);
 }
 
-static void what_is_known_is_never_forgotten(void **state)
+static void known_bounds_are_never_forgotten(void **state)
 {
     struct simulated server = {.trial = tires_at_15000, .capacity = 20000};
     struct search_order order;
@@ -392,7 +392,7 @@ int main(void)
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(each_round_has_its_length_of_a_trial),
-        cmocka_unit_test(what_is_known_is_never_forgotten),
+        cmocka_unit_test(known_bounds_are_never_forgotten),
         cmocka_unit_test(the_least_time_has_room_for_the_first_trial),
         cmocka_unit_test(a_server_that_accepts_no_more_is_tried_at_what_it_holds),
     };

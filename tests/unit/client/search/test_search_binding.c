@@ -15,7 +15,7 @@ static const struct search_config config = SIMULATED_CONFIG(10000000);
 
 static struct search s;
 
-static void the_goal_missed_most_often_binds(void **state)
+static void the_goal_missed_most_often_is_the_limit(void **state)
 {
     static const struct trial_judgment other = {TRIAL_BAD, TRIAL_GOAL, 1},
                                        queue = {TRIAL_BAD, TRIAL_QUEUE, 0};
@@ -38,7 +38,7 @@ static void the_goal_missed_most_often_binds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_goal_missed_most_often_binds),
+        cmocka_unit_test(the_goal_missed_most_often_is_the_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

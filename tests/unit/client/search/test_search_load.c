@@ -53,7 +53,7 @@ static void loads_are_the_numbers_that_they_print_as(void **state)
 }
 
 /* 0.95 of 47,570 is 45,191.5: 45,190 would be 5.003 % below it, and a round to 5 % not over. */
-static void no_step_is_wider_than_asked(void **state)
+static void no_step_is_wider_than_requested(void **state)
 {
     static const double widths[] = {0.001, 0.01, 0.02, 0.05, 0.2, 0.5};
 
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_have_four_digits_or_are_integers),
         cmocka_unit_test(loads_are_the_numbers_that_they_print_as),
-        cmocka_unit_test(no_step_is_wider_than_asked),
+        cmocka_unit_test(no_step_is_wider_than_requested),
         cmocka_unit_test(steps_double_exactly),
         cmocka_unit_test(integers_differ_by_at_least_one),
         cmocka_unit_test(between_neighbours_is_no_load),

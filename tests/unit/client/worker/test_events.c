@@ -141,7 +141,7 @@ static void what_was_refused_is_sent_once_there_is_room(void **state)
     assert_int_equal(n_received, 1);
 }
 
-static void an_end_behind_the_last_bytes_is_seen(void **state)
+static void an_end_after_the_last_bytes_is_seen(void **state)
 {
     (void)state;
     turn();
@@ -222,7 +222,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_refusal_is_not_repeated_endlessly, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_refused_is_sent_once_there_is_room, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(an_end_behind_the_last_bytes_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_end_after_the_last_bytes_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(more_than_one_callback_reads_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(the_rest_of_a_broken_connection_has_its_timestamp, setup,
                                         teardown),

@@ -100,7 +100,7 @@ static void another_connection_has_nothing_of_the_one_before_but_counts(void **s
     assert_int_equal(r.connections, 2);
 }
 
-static void what_never_was_is_empty(void **state)
+static void columns_of_events_that_never_happened_are_empty(void **state)
 {
     const struct client_record r = {.source.address.family = AF_UNSPEC,
                                     .ended_phase = PHASE_CONNECT,
@@ -168,7 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(row_has_every_figure),
         cmocka_unit_test(another_connection_has_nothing_of_the_one_before_but_counts),
-        cmocka_unit_test(what_never_was_is_empty),
+        cmocka_unit_test(columns_of_events_that_never_happened_are_empty),
         cmocka_unit_test(identity_is_an_address_and_a_port),
         cmocka_unit_test(what_only_tcp_has_is_empty_for_udp),
         cmocka_unit_test(queries_and_answers_are_counted_beyond_32_bits),

@@ -55,7 +55,7 @@ static void a_thread_that_cannot_be_started_is_why_samples_end(void **state)
     watch_thread_free(t);
 }
 
-static void want_of_memory_is_said(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
     struct watch_thread *t = open_watch();
     char *said;
@@ -78,7 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_cannot_be_started_is_why_samples_end),
-        cmocka_unit_test(want_of_memory_is_said),
+        cmocka_unit_test(lack_of_memory_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
