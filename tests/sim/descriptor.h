@@ -20,13 +20,13 @@ enum descriptor_kind {
     DESCRIPTOR_EVENT,
     DESCRIPTOR_SEMAPHORE, /* an eventfd(2) that several threads wait for */
     DESCRIPTOR_TIMER,
-    DESCRIPTOR_PIPE, /* of libevent's signals; nothing ever passes */
+    DESCRIPTOR_PIPE, /* of libevent's signals; nothing is ever written to it */
     DESCRIPTOR_NULL  /* /dev/null, or a copy of any other */
 };
 
 struct descriptor {
     uint8_t kind;
-    bool listed;       /* readiness: in the list of what may be ready, of its watcher */
+    bool listed;       /* readiness: it is in its watcher's list of descriptors that may be ready */
     uint32_t interest; /* EPOLLIN and EPOLLOUT */
     int watcher;       /* epoll that watches it; -1: none */
     int previous, next;
@@ -40,9 +40,9 @@ struct descriptor {
         };
     };
     bool expired;    /* TIMER */
-    uint32_t serial; /* of the uses of the number */
-    uint64_t tables; /* bit set of those that have it */
-    int creator;     /* the first of them */
+    uint32_t serial; /* counts the uses of the number */
+    uint64_t tables; /* bit set of the tables that have it */
+    int creator;     /* the first of these tables */
 };
 
 void descriptor_begin(void);

@@ -33,7 +33,7 @@ void fiber_yield(void);
 /* Frees the number of a fiber; keeps its stack for the next one. */
 void fiber_forget(int fiber);
 
-/* --- what the simulation knows of each fiber --- */
+/* --- what the simulation knows about each fiber --- */
 
 /* The last value of CLOCK_MONOTONIC that it has read. */
 extern uint64_t fiber_clock_ns[FIBER_MOST];

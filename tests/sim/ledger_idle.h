@@ -24,7 +24,7 @@ void ledger_idle_rest(uint32_t i);
 void ledger_idle_received(uint32_t i, const uint8_t *data, size_t n_bytes);
 
 /* The product closes connection i, `as_idle` or for another reason, with queries in its list or
- * without.  own_ns: for how long it lets connections be idle; 0: forever. */
+ * without.  own_ns: its idle timeout; 0: none. */
 void ledger_idle_close(uint32_t i, uint64_t own_ns, bool as_idle, bool has_queries);
 
 #endif

@@ -23,7 +23,7 @@ void ledger_push_span(uint64_t measure_ns, uint64_t end_ns);
 /* The peer sends this message on connection i. */
 void ledger_push_sent(uint32_t i, const struct ledger_message *m);
 
-/* The product has read n_bytes, which arrived at arrived_ns (0: it was not told), or the end. */
+/* The product has read n_bytes, which arrived at arrived_ns (0: it does not know), or the end. */
 void ledger_push_received(uint32_t i, size_t n_bytes, uint64_t arrived_ns);
 void ledger_push_ended(uint32_t i);
 

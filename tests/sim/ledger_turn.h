@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ledger_turn: the data that a thread has received and written, until the product reports what it
- * was.
+ * ledger_turn: the data that a thread has received and written, until the product reports what
+ * that was.
  *
  * A turn lasts from a receive call to the thread's next call that sends, receives or waits: by then
  * the product has credited or counted each answer, and counted each query written. */
@@ -17,18 +17,18 @@ struct ledger_ids {
 };
 
 struct ledger_turn {
-    uint64_t woke_ns;          /* what the clock first told since it waited; 0: not looked yet */
+    uint64_t woke_ns;          /* its first reading of the clock since it waited; 0: none yet */
     uint64_t woke_before_ns;   /* likewise, before that */
     uint64_t tcp_name;         /* connection of the answers (tcp_name()); 0: none */
-    uint64_t stamp_ns;         /* when they were received; 0: it has not yet looked at the clock */
-    uint64_t arrived_ns;       /* when the kernel had them; 0: not known */
-    unsigned n_clocks;         /* looks at the clock before the one that is the stamp */
+    uint64_t stamp_ns;         /* when they were received; 0: it has not yet read the clock */
+    uint64_t arrived_ns;       /* when they arrived in the kernel; 0: unknown */
+    unsigned n_clocks;         /* readings of the clock before the one that is the stamp */
     struct ledger_ids answers; /* not yet credited or counted */
-    bool is_malformed;         /* an answer behind them is */
-    bool is_drained;           /* strays no longer count */
+    bool is_malformed;         /* the answer after them is malformed */
+    bool is_drained;           /* stray answers no longer count */
     bool is_held;              /* the product has not yet taken what it decrypted */
     uint64_t wire_name;        /* connection of the queries written ... */
-    uint64_t wire_ns;          /* ... what the clock had told last when they were ... */
+    uint64_t wire_ns;          /* ... its last reading of the clock before that ... */
     struct ledger_ids wire;    /* ... and which of them are not yet counted */
 };
 

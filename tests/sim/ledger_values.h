@@ -22,7 +22,7 @@ void ledger_values_add(int metric, uint64_t value_ns);
  * others.  A difference ends the run. */
 void ledger_values_check(int metric, const struct hist *h, uint64_t beyond);
 
-/* Records when a query of class k that was sent (in the warm-up or the measurement) had been due.
+/* Records when a query of class k that was sent (in the warm-up or the measurement) was due.
  */
 void ledger_values_add_due(uint32_t k, uint64_t due_ns);
 

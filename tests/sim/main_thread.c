@@ -30,7 +30,7 @@ enum due { STOP, STEP, TICK };
 struct main_thread {
     const struct client_config *config;
     struct drive_result *result;
-    struct client_run_state *state; /* client_run()'s; NULL: it has none now */
+    struct client_run_state *state; /* of client_run(); NULL: it is not running */
     unsigned due;                   /* bit set */
     uint64_t n_steps;
     uint64_t deadline_ns; /* of the stage that comes next */

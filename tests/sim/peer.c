@@ -25,7 +25,7 @@ static uint64_t busy_until_ns;  /* the server */
 static uint64_t n_served;       /* connections accepted and not yet closed */
 static uint64_t queue_until_ns; /* the end of the stall in which ... */
 static uint64_t n_queued;       /* ... this many wait to be accepted */
-static uint64_t n_accepted;     /* ever, and those that wait for that forever */
+static uint64_t n_accepted;     /* ever; includes those that wait forever to be accepted */
 static uint64_t n_restarts;
 struct peer_figures peer_figures;
 

@@ -22,7 +22,7 @@ void peer_restart_begin(void (*end)(uint32_t i), void (*ended)(void));
 
 bool peer_restart_is_down(uint64_t at_ns);
 
-/* Whether data that arrive at that time are refused, or lost. */
+/* Whether data that arrive at that time are rejected, or lost. */
 bool peer_restart_refuses(uint64_t at_ns);
 bool peer_restart_is_silent(uint64_t at_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ports: which source tuples are in use, and for how long after. */
+ * ports: which source tuples are in use, and for how long after a connection has ended. */
 #ifndef TCPSCALER_SIM_PORTS_H
 #define TCPSCALER_SIM_PORTS_H
 

@@ -115,7 +115,7 @@ static void draw_host(struct scenario *s, struct rng *r)
     s->call_ns = of_any_size(r, s->pace == 1 ? 50 : 1000, 5000);
     draw_size(r, 2, &s->wakeup_us, 1, 3000);
     s->clock_step_ns = steps_ns[rng_below(r, 6)];
-    if (s->clock_step_ns > 1) /* so that times meet exactly */
+    if (s->clock_step_ns > 1) /* so that times coincide exactly */
         s->call_ns = s->clock_step_ns / 10 > s->call_ns ? s->clock_step_ns / 10 : s->call_ns;
     draw_scheduling(s, r);
     s->stamps = s->clock_step_ns == 1 && between(r, 0, 1);
@@ -126,7 +126,7 @@ static void draw_listening(struct scenario *s, struct rng *r)
 {
     if (!one_in(r, 8))
         return;
-    s->listen = s->clock_step_ns = 1; /* the sender tells the time */
+    s->listen = s->clock_step_ns = 1; /* the sender gives the time */
     s->pushed_bytes = of_any_size(r, 64, one_in(r, 8) ? 65536 : 1000);
     s->closed_loop = s->queries_per_conn = s->steps = s->population = 0;
     s->drain_us = s->drain_us < 100000 ? s->drain_us : 100000;
@@ -140,7 +140,7 @@ static void draw_tls(struct scenario *s, struct rng *r)
     s->tls_tickets = between(r, 0, 3);
     draw_tls_faults(s, r);
     s->wrong_id_permille = 0; /* the ledger does not see what waits in records */
-    if (s->sndbuf_bytes > 0)  /* less is taken for a lack of memory in the handshake */
+    if (s->sndbuf_bytes > 0)  /* a smaller one looks like a lack of memory in the handshake */
         s->sndbuf_bytes += 4000;
     while (s->queries_per_conn > 0 && s->rate_qps * s->duration_us > 100 * 1000000ull)
         s->rate_qps /= 2;
@@ -176,7 +176,8 @@ static void draw_classes(struct scenario *s, struct rng *r)
         return;
     s->classes = between(r, 1, 5);
     s->plain_classes = s->tls > 0 && one_in(r, 2);
-    s->class_dice = s->seed % 4 != 0 ? s->seed : 0; /* no number of r: seeds keep their meaning */
+    s->class_dice =
+        s->seed % 4 != 0 ? s->seed : 0; /* not drawn from r, so that seeds keep their meaning */
 }
 
 static void draw_udp(struct scenario *s, struct rng *r)

@@ -28,7 +28,7 @@
     X(conn_per_query, 0) /* unless the number of connections matters */                            \
     X(classes, 0)        /* of clients, where these can have some; 0: none */                      \
     X(plain_classes, 0)  /* with TLS: every second class uses none */                              \
-    X(class_dice, 0)     /* not 0: they differ as these dice say, in their queries, too */         \
+    X(class_dice, 0)     /* not 0: a seed by which they differ, also in their queries */           \
     X(reconnect, 0)                                                                                \
     X(backoff_us, 100000) /* after the first failure, at most ten times that */                    \
     X(on_demand, 0)                                                                                \
@@ -52,7 +52,7 @@
     X(planned_ports, 0)  /* 0: the kernel chooses; else this many per connection, in percent */    \
     X(population, 0)     /* the number of connections follows a schedule */                        \
     X(steps, 0)          /* changes by request while it runs */                                    \
-    X(stop_us, 0)        /* interrupted so long after its start; 0: not */                         \
+    X(stop_us, 0)        /* interrupted this long after its start; 0: never */                     \
     X(gate_us, 0)        /* the load begins at this time after the start; 0: at once */            \
     X(stamps, 0)         /* the kernel stamps what arrives */                                      \
     X(tick_us, 1000000)  /* between two collections of the histograms */                           \
@@ -61,28 +61,28 @@
     X(tls, 0) /* 1: of version 1.3, 2: of version 1.2 */                                           \
     X(tls_resume, 0)                                                                               \
     X(tls_tickets, 1)         /* that a server sends after a handshake (1.3) */                    \
-    X(handshake_permille, 0)  /* handshakes that the other end does not go through with */         \
+    X(handshake_permille, 0)  /* handshakes that the other end does not complete */                \
     X(damaged_permille, 0)    /* records of the other end */                                       \
     X(key_update_permille, 0) /* with a record of the other end (1.3) */                           \
     /* the network */                                                                              \
     X(latency_us, 50)                                                                              \
     X(jitter_us, 0)                                                                                \
     X(sndbuf_bytes, 0)   /* 0: no limit */                                                         \
-    X(coalesce_us, 0)    /* what arrives within so long arrives together */                        \
+    X(coalesce_us, 0)    /* data that arrive within this time arrive together */                   \
     X(split_permille, 0) /* an answer that arrives in pieces */                                    \
     X(syn_lost_permille, 0)                                                                        \
     /* the peer */                                                                                 \
     X(service_us, 0)     /* of its single server, first come first served */                       \
     X(service_random, 0) /* exponential */                                                         \
-    X(stall_every_us, 0) /* it stands still ... */                                                 \
-    X(stall_us, 0)       /* ... for so long */                                                     \
+    X(stall_every_us, 0) /* it stalls ... */                                                       \
+    X(stall_us, 0)       /* ... for this long */                                                   \
     X(accept_queue, 0)   /* 0: endless */                                                          \
     X(most_served, 0)    /* connections; 0: no limit */                                            \
     X(most_accepted, 0)  /* ever; the next accept_queue connect, but wait forever; 0: no limit */  \
     X(refused_permille, 0)                                                                         \
     X(restart_every_us, 0) /* it ends that often; 0: never ... */                                  \
     X(restart_how, 0)      /* ... enum peer_restart_how ... */                                     \
-    X(down_us, 0)          /* ... and is down for so long */                                       \
+    X(down_us, 0)          /* ... and is down for this long */                                     \
     X(deaf_permille, 0)    /* connections that it never answers */                                 \
     X(lost_permille, 0)                                                                            \
     X(late_permille, 0)                                                                            \

@@ -29,7 +29,7 @@ struct ssl_st;
 struct tcp_peer {
     uint32_t offset;  /* of the query that is arriving */
     uint8_t id[2];    /* its id */
-    uint8_t excluded; /* bit set of those of its class that it is not */
+    uint8_t excluded; /* bit set: queries of its class that it cannot be */
     bool is_deaf, is_served, is_gone;
     bool is_hostile;  /* it has broken TLS */
     uint8_t fault;    /* what it does wrong in the handshake ... */
@@ -43,10 +43,10 @@ struct tcp_peer {
 
 /* State of the product's TLS, as last reported. */
 struct tcp_tls {
-    uint64_t begin_ns; /* of the handshake, as its clock told it */
-    bool had_ticket;   /* by then, from an earlier connection */
+    uint64_t begin_ns; /* start of the handshake, by the product's clock */
+    bool had_ticket;   /* at that time, from an earlier connection */
     bool is_established;
-    bool has_lost_record;   /* one could not be encrypted, or not be sent as a whole */
+    bool has_lost_record;   /* a record could not be encrypted, or was not sent completely */
     bool is_ended;          /* by tcpserver, before its client */
     uint8_t status, reason; /* enum tls_status, enum outcome_reason */
 };
@@ -69,14 +69,14 @@ struct tcp_queue {
 struct tcp_ledger {
     uint32_t first_entry, last_entry; /* queries; UINT32_MAX: none */
     uint32_t highest_id;              /* used; UINT32_MAX: none */
-    uint32_t n_sent;                  /* queries, with that which proves it */
+    uint32_t n_sent;                  /* queries, including the one that proves it */
     uint32_t offset, missing;         /* of the answer that is being read */
     uint16_t id;
-    bool is_orphan;     /* the query that is being written has its outcome */
+    bool is_orphan;     /* the query that is being written already has its outcome */
     uint32_t n_orphans; /* with TLS: their number */
     bool is_usable;     /* the product says so */
-    /* The last time that something was received or expired, or that it became usable, as the clock
-     * told the product. */
+    /* The last time that something was received or expired, or that it became usable, by the
+     * product's clock. */
     uint64_t rest_ns;
     struct dns_keepalive answer;   /* the one that is being read, ... */
     uint32_t n_answer, n_expected; /* ... its bytes so far, and those of its message */
@@ -94,7 +94,7 @@ struct tcp {
     uint16_t peer_port; /* of connect(2) ... */
     bool is_secure;     /* ... with TLS */
     bool reset_on_close, was_full, is_planned;
-    bool was_short; /* the last send(2): it took less than all */
+    bool was_short; /* the last send(2) did not accept all bytes */
     bool error_was_told;
     bool unacknowledged_was_told;
     bool was_unwatched; /* epoll_ctl(2) has failed: the product may close it, however late */
@@ -107,8 +107,8 @@ struct tcp {
     uint32_t head, visible, tail, room;
     uint32_t in_flight; /* bytes that the peer has not read */
     uint64_t last_delivery_ns, last_arrival_ns;
-    uint64_t arrived_ns; /* when what has arrived last did */
-    uint64_t looked_ns;  /* when recv(2) looked last for what has arrived */
+    uint64_t arrived_ns; /* when the last data arrived */
+    uint64_t looked_ns;  /* when recv(2) last checked for arrived data */
     struct tcp_peer peer;
     struct tcp_ledger ledger;
     struct tcp_tls tls;
@@ -118,13 +118,14 @@ struct tcp {
 
 /* The other end of the connections. */
 struct tcp_end {
-    /* Connection i sends a SYN: decides what becomes of it. */
+    /* Connection i sends a SYN: decides what happens to it. */
     void (*on_connect)(uint32_t i);
     /* Connection i sends this.  Returns when the other end will have read it; WORLD_NEVER if it
      * will not. */
     uint64_t (*on_data)(uint32_t i, const uint8_t *data, size_t n_bytes);
-    /* The product has closed connection i. */ void (*on_close)(uint32_t i);
-    /* It has closed its half; NULL: it never does. */
+    /* The product has closed connection i. */
+    void (*on_close)(uint32_t i);
+    /* The product has closed its half; NULL: it never does. */
     void (*on_shutdown)(uint32_t i);
 };
 

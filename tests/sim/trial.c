@@ -61,7 +61,7 @@ static bool shrink_field(struct scenario *s, int i)
         *value = tried;
         if (trial_fails(s, false))
             return true;
-        /* half of the way back */
+        /* half-way back */
         tried = before > tried ? before - (before - tried) / 2 : before + (tried - before) / 2;
         if (tried == *value)
             break;

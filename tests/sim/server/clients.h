@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * clients: the simulated clients of tcpserver, and the truth about each of their connections.
  *
- * What a client does is drawn from the scenario when it comes: how much it sends, in which pieces,
- * whether it reads, and how it ends. */
+ * What a client does is drawn from the scenario when it arrives: how much it sends, in which
+ * pieces, whether it reads, and how it ends. */
 #ifndef TCPSCALER_SIM_SERVER_CLIENTS_H
 #define TCPSCALER_SIM_SERVER_CLIENTS_H
 

@@ -22,8 +22,8 @@ bool headers_send(struct client *c, uint32_t i);
 /* The server has read this.  Returns how many bytes of it, from the front, are the header's. */
 size_t headers_on_received(struct client *c, const uint8_t *data, size_t n_bytes);
 
-/* The server refuses a connection that awaits its header.  was_ended: its last call told an end;
- * lacks_memory: perhaps memory, or epoll's, was refused. */
+/* The server refuses a connection that awaits its header.  was_ended: its last call reported
+ * an end; lacks_memory: perhaps memory, or an epoll watch, was refused. */
 void headers_on_refusal(struct client *c, bool was_ended, bool lacks_memory);
 
 /* The address that counts for the limit per source. */
