@@ -43,7 +43,7 @@ struct memory_watch {
     int64_t granted;                 /* by it */
     unsigned n_looks_saved;
     _Atomic int64_t grant;    /* what is left of the last grant */
-    _Atomic int64_t refusals; /* how many connections may still be refused for want of memory */
+    _Atomic int64_t refusals; /* how many connections may still be refused for lack of memory */
     _Atomic bool is_short;    /* the reserve has been reached ... */
     _Atomic bool was_short;   /* ... or was at any time before */
 };

@@ -211,7 +211,7 @@ def run_with_timeouts(between, *options):
     between(client)
     server.process.send_signal(signal.SIGCONT)
     time.sleep(0.6)  # the timeouts of a client that is stopped expire
-    n = len(progress(client)) + 20  # a second of its time: those in flight may have been answered all the same
+    n = len(progress(client)) + 20  # a second of its time: those in flight may still have been answered
     client.process.send_signal(signal.SIGCONT)
     wait_for(lambda: progress(client)[-1].live == 20 and (progress(client)[-1].lost > 0 or len(progress(client)) > n),
              "the client to go on")

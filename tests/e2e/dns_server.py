@@ -118,7 +118,7 @@ class DnsServer:
     def _answers(self):
         check(self.process.poll() is None, read_text(self.log.name))
         try:
-            # long enough that no query is given up and then counted all the same
+            # long enough that no query is given up and counted nevertheless
             with socket.create_connection((self.address, self.port), timeout=HANGS_S) as s:
                 s.sendall(query_bytes(1))
                 return len(s.recv(512)) > 12

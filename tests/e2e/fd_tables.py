@@ -121,7 +121,7 @@ def test_thread_that_cannot_be_started_is_named_and_retried():
         wait_for(lambda: connect_many(server, 1), "another thread")
         check_equal(len(connect_many(server, 500)), 500, "served from then on")
         server.stop()
-    check_equal(server.result["refused"], server.result["refused_by"]["fd limit"], "refused, all for want of descriptors")
+    check_equal(server.result["refused"], server.result["refused_by"]["fd limit"], "refused, all for lack of descriptors")
 
 
 def n_listening_sockets(server):

@@ -136,7 +136,7 @@ def test_lost_segments_are_counted():
     check_conservation(r)
     check(did["dropped"] > 10, f"the wire dropped: {did}")
     c = r.json["connections"]
-    check_equal(c["proven"], 60, "proven all the same")
+    check_equal(c["proven"], 60, "proven nevertheless")
     with stall_may_spoil():
         check_between(c["syn_retransmits"], 1, did["dropped"], "SYNs sent again")
     rows = [line.split(",") for line in read_text(out).splitlines()[1:]]

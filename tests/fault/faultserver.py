@@ -333,14 +333,14 @@ parser.add_argument("--delay-per-mille", default="", metavar="N:MS,...",
 parser.add_argument("--delay-names", default="", metavar="NAME:MS,...",
                     help="queries for NAME are answered after MS, and counted: {\"named\": {NAME:MS: count}}")
 parser.add_argument("--busy-ms", type=float, default=0, metavar="MS",
-                    help="keep the CPU for so long before each answer: one query at a time")
+                    help="keep the CPU busy for this long before each answer: one query at a time")
 parser.add_argument("--capacity", type=float, default=0, metavar="PER_S",
                     help="answer one query after the other, each after 1/PER_S seconds, without using the CPU")
 parser.add_argument("--queue", type=int, default=0, metavar="N", help="drop queries while N others wait for --capacity")
 parser.add_argument("--size", type=int, default=0, metavar="BYTES",
                     help="messages of this many bytes, not of DNS")
 parser.add_argument("--rcodes", default="", metavar="CODE,...",
-                    help="answer with QR and these response codes by turns, those of --truncate-every with TC")
+                    help="answer with QR and these response codes in turn, those of --truncate-every with TC")
 parser.add_argument("--split", type=int, default=0, metavar="BYTES", help="write so much at a time")
 parser.add_argument("--coalesce", type=float, default=0, metavar="MS",
                     help="collect answers for so long, then write them at once")

@@ -176,8 +176,7 @@ static void draw_classes(struct scenario *s, struct rng *r)
         return;
     s->classes = between(r, 1, 5);
     s->plain_classes = s->tls > 0 && one_in(r, 2);
-    s->class_dice =
-        s->seed % 4 != 0 ? s->seed : 0; /* not drawn from r, so that seeds keep their meaning */
+    s->class_dice = s->seed % 4 != 0 ? s->seed : 0; /* not from r: seeds keep their meaning */
 }
 
 static void draw_udp(struct scenario *s, struct rng *r)

@@ -132,7 +132,7 @@ def no_memory_for_sockets_of_the_server(row):
         row.expect("live at the end, but for those just begun", Between(150, 200), c["live_at_end"])
         row.note("ends", c["outcomes"])
         row.served(server)
-        row.expect("refused, or ended for want of memory", lost(c["outcomes"]),
+        row.expect("refused, or ended for lack of memory", lost(c["outcomes"]),
                    server.result["refused"] + server.result["closed"].get("send/no memory", 0))
         row.expect("names memory", True, "net.ipv4.tcp_mem" in server.stderr())
 

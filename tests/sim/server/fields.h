@@ -25,7 +25,7 @@
     X(closings, 0) /* times that connections are closed by request */                              \
     X(pauses, 0)   /* times that accepting is paused by request */                                 \
     /* the clients */                                                                              \
-    X(burst, 1)               /* this many arrive at a time  */                                      \
+    X(burst, 1)               /* this many arrive at a time  */                                    \
     X(chunk_bytes, 65536)     /* sent at a time, at most */                                        \
     X(gap_us, 0)              /* between two of them, at most */                                   \
     X(window_bytes, 65536)    /* a client sends at most this much more than is read */             \

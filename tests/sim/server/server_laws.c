@@ -75,7 +75,7 @@ static void check_refusals(const struct scenario *s, const struct server_tally *
     equal("refused", n, clients_figures.n_refused);
     LAW(may_fail || s->malloc_ppm > 0 || s->memory_grant > 0 ||
             tally_get(&t->refused[SERVER_REFUSED_MEMORY]) <= refusal_figures.n_memory,
-        "refused for want of memory: %" PRIu64 ", of at most %" PRIu64,
+        "refused for lack of memory: %" PRIu64 ", of at most %" PRIu64,
         tally_get(&t->refused[SERVER_REFUSED_MEMORY]), refusal_figures.n_memory);
     LAW(tally_get(&t->refused[SERVER_REFUSED_WATCHES]) <= refusal_figures.n_limit,
         "refused by the limit of epoll: %" PRIu64 ", of at most %" PRIu64,

@@ -239,7 +239,7 @@ static void a_port_that_closes_before_an_answer_is_named(void **state)
     assert_int_equal(line->connections, 3);
     assert_string_equal(line->evidence, "no connection to 0.0.0.0:4243 ever got an answer (3 "
                                         "closed or reset); all others that were established did");
-    m->plan.config.prove = false; /* it was asked nothing */
+    m->plan.config.prove = false; /* no query was sent on it */
     client_diagnose(r, &m->plan, true);
     assert_string_equal(line->limit, "the server's limits");
     tally_add(&r->class_tallies[1].queries[TALLY_MEASURED].sent, 1);

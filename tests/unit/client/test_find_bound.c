@@ -106,7 +106,7 @@ static void first_cause_on_the_way_to_the_server_is_named(void **state)
     assert_string_equal(client_find_bound_name(&f), "not-opened");
     t->n_without_port = 3;
     assert_string_equal(client_find_bound_name(&f), "ports");
-    t->figures.n_not_opened = 6; /* as many for want of a port as for other reasons */
+    t->figures.n_not_opened = 6; /* as many for lack of a port as for other reasons */
     assert_string_equal(client_find_bound_name(&f), "ports");
 }
 

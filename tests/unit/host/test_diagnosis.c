@@ -160,7 +160,7 @@ static void shortage_that_stopped_the_client_is_the_evidence(void **state)
     host.address_space_bytes = 100 * 1024;
     diagnose(PHASE_SOCKET, REASON_MEMORY, 9);
     assert_one("memory", 9, "12 MiB available, 30 MiB needed", "use fewer connections");
-    diagnose(PHASE_CONNECT, REASON_REFUSED, 9); /* none ended for want of memory */
+    diagnose(PHASE_CONNECT, REASON_REFUSED, 9); /* none ended for lack of memory */
     assert_string_not_equal(d.lines[0].limit, "memory");
 }
 

@@ -34,11 +34,11 @@ enum { ADDRESS_BYTES = 128 };
 
 static const struct control_token no_token;
 
-/* --- one who asks, whose bytes come and go a few at a time --- */
+/* --- a client that sends and receives a few bytes at a time --- */
 
 enum { PART_BYTES = 7 };
 
-static _Thread_local bool asks; /* of the thread that asks */
+static _Thread_local bool asks; /* set in the thread of the client */
 
 ssize_t __real_send(int fd, const void *bytes, size_t n_bytes, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t n_bytes, int flags);
@@ -319,8 +319,8 @@ static void wait_for_alarms(void)
         sched_yield();
 }
 
-/* Makes room in the queue once the one who asks has been interrupted as often, and answers once it
- * has been again. */
+/* Makes room in the queue after N_ALARMS interruptions of the client, and answers after as many
+ * more. */
 static void *answer_late(void *listener)
 {
     static const char response[] = "HTTP/1.1 200 OK\r\n\r\n{}";
@@ -367,7 +367,7 @@ static void signals_do_not_end_the_wait(void **state)
 
 /* --- the end of the program --- */
 
-/* Does not answer; asks the program to end once it has been asked. */
+/* Does not answer: once it has the request, it requests the end of the program. */
 static void *end_program(void *listener)
 {
     const int fd = accept(*(const int *)listener, NULL, NULL);

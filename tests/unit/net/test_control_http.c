@@ -63,7 +63,7 @@ static int wait_for(int epoll_fd, struct epoll_event *events, int most, uint64_t
 /* Called by libevent. */
 int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int timeout_ms)
 {
-    assert_true(timeout_ms >= 0); /* nobody else would end it */
+    assert_true(timeout_ms >= 0); /* nothing else would end the wait */
     return wait_for(epoll_fd, events, most, (uint64_t)timeout_ms);
 }
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool fails_at_context, fails_at_alpn; /* for want of memory */
+static bool fails_at_context, fails_at_alpn; /* for lack of memory */
 static unsigned char alpn[8];
 
 SSL_CTX *__real_SSL_CTX_new(const SSL_METHOD *method);

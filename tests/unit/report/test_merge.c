@@ -114,7 +114,7 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     assert_null(result_find(sum, "latency_ns"));
     assert_null(result_find(sum, "program"));
     assert_false(json_object_object_get_ex(sum, "version", NULL)); /* not even null */
-    assert_null(result_find(sum, "proxy")); /* whose identities would they be? */
+    assert_null(result_find(sum, "proxy")); /* no instance alone has these identities */
     result_free(sum);
     result_free(a);
     result_free(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_push: a worker that is always behind follows the number of subscribers all the same, and
+ * test_push: a worker that is always behind follows the number of subscribers nevertheless, and
  * greetings are not dropped. */
 #include "server/push.h"
 

@@ -209,7 +209,7 @@ static void a_replaced_rest_makes_no_gap_and_no_burst(void **state)
     }
 }
 
-/* A schedule that had stopped for good continues where it was. */
+/* A schedule that had ended continues where it was. */
 static void a_silent_schedule_is_replaced(void **state)
 {
     static const struct pacer_segment silent[] = {{PACER_NEVER, 0, 0}};

@@ -121,7 +121,7 @@ static void what_this_host_could_not_open_says_nothing_of_the_server(void **stat
     struct trial_figures f = figures(0, 15);
 
     (void)state;
-    f.goals[1].own = f.n_not_opened = 5; /* 10 of 10,000 are too many all the same */
+    f.goals[1].own = f.n_not_opened = 5; /* 10 of 10,000 are still too many */
     check(&f, TRIAL_BAD, TRIAL_GOAL, 1);
     f.goals[1].own = f.n_not_opened = 6;
     check(&f, TRIAL_VOID, TRIAL_NOT_OPENED, 0);
