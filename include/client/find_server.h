@@ -18,6 +18,10 @@ void client_find_server_look(struct client_find *f);
  * trial that was taken last had an answer. */
 bool client_find_server_is_gone(const struct client_find *f, uint64_t since_ns);
 
+/* Whether no connection is left, and for a second the server has refused new ones and answered
+ * nothing: it is gone if it does not come back. */
+bool client_find_server_refuses(const struct client_find *f);
+
 /* Ends the search: the trials during which the server went, and those that followed, are void. */
 void client_find_server_end(struct client_find *f);
 

@@ -56,6 +56,7 @@ struct client_find {
                                               fewest connections that were missing */
     uint64_t n_served, served_ns;          /* usable connections and answers; when the last came,
                                               since the start */
+    uint64_t n_refused;                    /* connections, when that came */
     struct tally before;                   /* counts before the trial */
     struct client_accept_queue queue_before;
     struct trend trend;                           /* of the queries that are measured, ... */

@@ -125,7 +125,8 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
         if (f->order.step == SEARCH_OVERLOAD) /* no time is left to measure the recovery */
             enter(f, ENDING, now_ns);
         else if (f->search.n > 0 &&
-                 client_find_server_is_gone(f, f->trials[f->search.n - 1].begin_ns))
+                 (client_find_server_is_gone(f, f->trials[f->search.n - 1].begin_ns) ||
+                  (f->search.reason == SEARCH_TIME && client_find_server_refuses(f))))
             end_without_server(f);
         else
             over(f);

@@ -290,6 +290,37 @@ static void a_server_that_answers_no_query_of_a_trial_hangs(void **state)
     stop_workers();
 }
 
+/* As when the server dies within the only trial for which there is time. */
+static void a_server_that_refuses_when_time_is_up_is_gone(void **state)
+{
+    static const struct {
+        uint64_t n_refused, looked_ns;
+        int reason;
+    } cases[] = {
+        {1, 10 * S, SEARCH_SERVER_GONE}, {0, 10 * S, SEARCH_TIME}, {1, 2 * S, SEARCH_TIME}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t begin_ns = clock_now_ns();
+
+        await_connections(begin_ns, 0);
+        settings.what = CLIENT_FIND_CONNECT_RATE;
+        f.search.config.time_ns = S;
+        tally_add(&all[0].figures.tally.queries[TALLY_MEASURED].answered, 1);
+        f.elapsed_ns = 3 * S / 2;
+        client_find_server_look(&f);
+        tally_add(&all[0].figures.tally.connections.ended[PHASE_CONNECT][REASON_REFUSED],
+                  cases[i].n_refused);
+        add(SEARCH_DOUBLE, 10, TRIAL_BAD);
+        client_find_begin(&f, begin_ns); /* no trial is in progress */
+        assert_false(client_find_look(&f, begin_ns + cases[i].looked_ns));
+        assert_int_equal(f.search.status, SEARCH_INCONCLUSIVE);
+        assert_int_equal(f.search.reason, cases[i].reason);
+        client_find_free(&f);
+        stop_workers();
+    }
+}
+
 /* Between the trials of a search for connections per second, none is open. */
 static void a_search_that_opens_nothing_has_not_lost_its_server(void **state)
 {
@@ -325,6 +356,7 @@ int main(void)
         cmocka_unit_test(a_search_ends_once_no_connection_of_any_comes_back),
         cmocka_unit_test(a_search_without_ports_has_not_lost_its_server),
         cmocka_unit_test(a_server_that_answers_no_query_of_a_trial_hangs),
+        cmocka_unit_test(a_server_that_refuses_when_time_is_up_is_gone),
         cmocka_unit_test(a_search_that_opens_nothing_has_not_lost_its_server),
     };
 
