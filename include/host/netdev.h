@@ -27,6 +27,13 @@ int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTE
  * not answer, only loopback is known to be here. */
 bool netdev_target_is_here(const struct sock_address *target);
 
+/* Whether TCP has a route from the source, whose port does not matter, to the target, which is of
+ * one host: as sock_test_route(), but rules may tell TCP from UDP (ip-rule(8), ipproto).  Sends
+ * nothing.
+ */
+enum sock_route netdev_test_route(const struct sock_address *target,
+                                  const struct srcplan_tuple *source);
+
 /* Whether the interface is down, as "lo" is in a new network namespace; false if that is unknown.
  */
 bool netdev_is_down(const char *name);

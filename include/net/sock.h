@@ -60,7 +60,11 @@ enum sock_route {
     SOCK_ROUTE_DENIED /* with REASON_PERMISSION: its type is prohibit (ip-route(8)) */
 };
 
-/* From the source, whose port does not matter; the target is of one host.  Sends nothing. */
+/* What an errno of the kernel's search for a route means. */
+enum sock_route sock_route_of_errno(int error);
+
+/* For UDP, from the source, whose port does not matter; the target is of one host.  Sends nothing.
+ */
 enum sock_route sock_test_route(const struct sock_address *target,
                                 const struct srcplan_tuple *source);
 

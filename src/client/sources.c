@@ -180,6 +180,12 @@ static void count_usable_addresses(struct client_sources *s, const struct client
     }
 }
 
+static enum sock_route test_route(const struct client_config *c, const struct srcplan_tuple *from)
+{
+    return c->socket.datagrams ? sock_test_route(&c->target, from)
+                               : netdev_test_route(&c->target, from);
+}
+
 /* Addresses beyond MOST_ADDRESSES_TESTED are assumed to have a route. */
 static void test_routes(struct client_sources *s, const struct client_config *c)
 {
@@ -188,12 +194,12 @@ static void test_routes(struct client_sources *s, const struct client_config *c)
 
     s->routeless_address[0] = '\0';
     s->n_routed_addresses = 0;
-    s->route = p->n_addresses == 0 ? sock_test_route(&c->target, &from) : SOCK_ROUTE_FOUND;
+    s->route = p->n_addresses == 0 ? test_route(c, &from) : SOCK_ROUTE_FOUND;
     for (uint64_t i = 0; i < p->n_addresses && i < MOST_ADDRESSES_TESTED; i++) {
         if (i == s->n_usable_addresses)
             return;
         srcplan_at(p, i * p->n_ports, &from);
-        s->route = sock_test_route(&c->target, &from);
+        s->route = test_route(c, &from);
         if (s->route != SOCK_ROUTE_FOUND) {
             inet_ntop(from.address.family, from.address.bytes, s->routeless_address,
                       sizeof s->routeless_address);

@@ -15,11 +15,12 @@
 
 _Static_assert(NETDEV_NAME_BYTES == IF_NAMESIZE, "size of a name");
 
-/* Room for a destination and an interface. */
+/* Room for a destination, a source, an interface and a protocol. */
 struct request {
     struct nlmsghdr header;
     struct rtmsg route;
-    char attributes[RTA_SPACE(sizeof(struct in6_addr)) + RTA_SPACE(sizeof(unsigned))];
+    char attributes[2 * RTA_SPACE(sizeof(struct in6_addr)) + RTA_SPACE(sizeof(unsigned)) +
+                    RTA_SPACE(sizeof(uint8_t))];
 };
 
 static void add_attribute(struct request *r, unsigned short type, const void *value, size_t n_bytes)
@@ -62,18 +63,25 @@ static struct request question(const struct sock_address *target)
 }
 
 struct route {
+    int error; /* why there is none: an errno */
     unsigned interface;
     bool is_local; /* an address of this network namespace */
 };
 
-/* Returns 0, or -1 with errno. */
+/* Returns 0; or -1 with errno, that of route.error if the kernel said that there is none. */
 static int read_route(const struct nlmsghdr *header, unsigned n_bytes, struct route *found)
 {
     const struct rtmsg *route = NLMSG_DATA(header);
     const struct rtattr *a = RTM_RTA(route);
 
     errno = ENETUNREACH;
-    if (!NLMSG_OK(header, n_bytes) || header->nlmsg_type != RTM_NEWROUTE)
+    if (!NLMSG_OK(header, n_bytes))
+        return -1;
+    if (header->nlmsg_type == NLMSG_ERROR) {
+        found->error = errno = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        return -1;
+    }
+    if (header->nlmsg_type != RTM_NEWROUTE)
         return -1;
     found->is_local = route->rtm_type == RTN_LOCAL;
     for (unsigned left = (unsigned)RTM_PAYLOAD(header); RTA_OK(a, left); a = RTA_NEXT(a, left))
@@ -84,21 +92,27 @@ static int read_route(const struct nlmsghdr *header, unsigned n_bytes, struct ro
     return -1;
 }
 
-/* Returns 0, or -1 with errno. */
-static int find_route(const struct sock_address *target, struct route *found)
+/* Returns as read_route() does. */
+static int ask(const struct request *r, struct route *found)
 {
     _Alignas(struct nlmsghdr) char answer[4096];
-    const struct request r = question(target);
     const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     ssize_t n;
 
     if (fd < 0)
         return -1;
-    n = send(fd, &r, r.header.nlmsg_len, 0);
+    n = send(fd, r, r->header.nlmsg_len, 0);
     if (n >= 0)
         n = recv(fd, answer, sizeof answer, 0);
     close(fd);
     return n < 0 ? -1 : read_route((const struct nlmsghdr *)answer, (unsigned)n, found);
+}
+
+static int find_route(const struct sock_address *target, struct route *found)
+{
+    const struct request r = question(target);
+
+    return ask(&r, found);
 }
 
 int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES])
@@ -117,6 +131,32 @@ static bool is_any(const struct sock_address *target)
     const struct srcplan_tuple t = sock_tuple(target);
 
     return memcmp(t.address.bytes, zero, srcplan_address_bytes(t.address.family)) == 0;
+}
+
+static bool is_mapped(const struct sock_address *target)
+{
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&target->ss;
+
+    return in6->sin6_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
+}
+
+enum sock_route netdev_test_route(const struct sock_address *target,
+                                  const struct srcplan_tuple *source)
+{
+    const uint8_t protocol = IPPROTO_TCP;
+    struct request r = question(target);
+    struct route route = {.error = 0};
+
+    if (is_any(target) || is_mapped(target))
+        return sock_test_route(target, source);
+    add_attribute(&r, RTA_IP_PROTO, &protocol, sizeof protocol);
+    if (source->address.family != AF_UNSPEC) {
+        r.route.rtm_src_len = r.route.rtm_dst_len;
+        add_attribute(&r, RTA_SRC, source->address.bytes, r.route.rtm_src_len / 8u);
+    }
+    if (ask(&r, &route) == 0)
+        return SOCK_ROUTE_FOUND;
+    return route.error != 0 ? sock_route_of_errno(route.error) : sock_test_route(target, source);
 }
 
 bool netdev_target_is_here(const struct sock_address *target)

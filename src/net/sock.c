@@ -232,7 +232,7 @@ enum sock_source sock_test_source(const struct srcplan_address *source,
     return result;
 }
 
-static enum sock_route route_of_errno(int error)
+enum sock_route sock_route_of_errno(int error)
 {
     switch (error) {
     case ENETUNREACH:
@@ -257,7 +257,7 @@ enum sock_route sock_test_route(const struct sock_address *target,
         return SOCK_ROUTE_FOUND;
     if (bind_source(fd, &any_port, target) == 0 &&
         connect(fd, (const struct sockaddr *)&target->ss, target->length) != 0)
-        route = route_of_errno(errno);
+        route = sock_route_of_errno(errno);
     close(fd);
     return route;
 }

@@ -4,6 +4,8 @@
 #include "host/netdev.h"
 
 #include <arpa/inet.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -131,6 +133,61 @@ static void an_address_without_a_route_has_no_interface(void **state)
     assert_int_equal(netdev_towards(&a, name), -1);
 }
 
+/* Adds a rule that prohibits TCP, before all others but that of this host's addresses. */
+static bool prohibit_tcp(void)
+{
+    static const struct {
+        struct nlmsghdr header;
+        struct fib_rule_hdr rule;
+        struct rtattr protocol;
+        uint8_t tcp, padding[3];
+    } request = {.header = {sizeof request, RTM_NEWRULE,
+                            NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, 0, 0},
+                 .rule = {.family = AF_INET, .action = FR_ACT_PROHIBIT},
+                 .protocol = {RTA_LENGTH(1), FRA_IP_PROTO},
+                 .tcp = IPPROTO_TCP};
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+        char rest[256];
+    } answer = {.error.error = -1};
+    const int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+    const bool is_answered = send(fd, &request, sizeof request, 0) > 0 &&
+                             recv(fd, &answer, sizeof answer, 0) >= (ssize_t)NLMSG_LENGTH(4);
+
+    close(fd);
+    return is_answered && answer.error.error == 0;
+}
+
+static enum sock_route route_from(const char *source, const char *target)
+{
+    const struct sock_address from = address(source), to = address(target);
+    const struct srcplan_tuple tuple = sock_tuple(&from);
+
+    return netdev_test_route(&to, &tuple);
+}
+
+static void the_route_of_tcp_may_be_another_than_that_of_udp(void **state)
+{
+    static const struct srcplan_tuple any = {.address.family = AF_UNSPEC};
+    const struct sock_address neighbour = address("198.51.100.77"), far = address("203.0.113.1");
+
+    (void)state;
+    if (!has_namespace)
+        skip();
+    assert_int_equal(netdev_test_route(&neighbour, &any), SOCK_ROUTE_FOUND);
+    assert_int_equal(netdev_test_route(&far, &any), SOCK_ROUTE_NONE);
+    assert_int_equal(route_from("198.51.100.2", "198.51.100.77"), SOCK_ROUTE_FOUND);
+    assert_int_equal(route_from("198.51.100.2", "203.0.113.1"), SOCK_ROUTE_NONE);
+    assert_int_equal(route_from("::1", "::1"), SOCK_ROUTE_FOUND);
+    assert_int_equal(route_from("::1", "2001:db8::1"), SOCK_ROUTE_NONE);
+    if (!prohibit_tcp())
+        skip();
+    assert_int_equal(netdev_test_route(&far, &any), SOCK_ROUTE_DENIED);
+    assert_int_equal(route_from("198.51.100.2", "203.0.113.1"), SOCK_ROUTE_DENIED);
+    assert_int_equal(sock_test_route(&far, &any), SOCK_ROUTE_NONE);
+}
+
 /* The last test: lo stays down. */
 static void an_interface_is_down_until_it_is_set_up(void **state)
 {
@@ -155,6 +212,7 @@ int main(void)
         cmocka_unit_test(each_address_of_this_host_is_here_and_no_other),
         cmocka_unit_test(packets_to_this_host_leave_through_lo),
         cmocka_unit_test(an_address_without_a_route_has_no_interface),
+        cmocka_unit_test(the_route_of_tcp_may_be_another_than_that_of_udp),
         cmocka_unit_test(an_interface_is_down_until_it_is_set_up),
     };
 
