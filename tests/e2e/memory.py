@@ -21,7 +21,7 @@ N_DEAF, MOST_DEAF_BYTES = 300, 65536 + 4096  # what the threads have for all of 
 N_DEAF_SOCKETS, MOST_KERNEL_BYTES = 20, 512 * 1024
 # OpenSSL 3.0 takes 15.1 kB for a resting TLS 1.3 client and 13.8 kB for a server; a buffer of a record,
 # were one kept, 16.6 kB.
-MANY_TLS, MOST_TLS_BYTES = 3000, 20000
+FEW_TLS, MANY_TLS, MOST_TLS_BYTES = 300, 1300, 20000
 # OpenSSL 3.0 holds a ClientHello until it is complete, if it has up to 131,396 bytes, and buffers of a record: 167 kB.
 N_HANDSHAKES, MOST_HELLO_BYTES, MOST_HANDSHAKE_BYTES = 200, 131396, 180000
 MANY_THREADS, MOST_THREAD_BYTES = 9, 500000
@@ -144,8 +144,8 @@ def test_idle_tls_connection_holds_no_buffer():
     cert, key = ca.sign()
     options = ["--tls-cert", cert, "--tls-key", key], ["--tls", "--tls-ca", ca.cert]
     # as many at a time in both runs: a handshake under way does need its buffers
-    few, many = resident(300, *options), resident(MANY_TLS, *options)
-    check_growth(few, many, MANY_TLS - 300, MOST_TLS_BYTES)
+    few, many = resident(FEW_TLS, *options), resident(MANY_TLS, *options)
+    check_growth(few, many, MANY_TLS - FEW_TLS, MOST_TLS_BYTES)
 
 
 def incomplete_hello():

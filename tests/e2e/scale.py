@@ -35,7 +35,7 @@ def test_hundred_thousand_connections_fit_under_an_fd_limit_of_twenty_thousand()
         skip(f"the hard fd limit is below {limit}")
     under = ["sh", "-c", f'ulimit -Hn {limit} && ulimit -n {limit}; exec "$@"', "sh"]
     with Server("--max-connections", "100k", prefix=under) as server:
-        r = run_client("-p", server.port, "-c", "100k", "-r", 20000, "-t", 2, "--source",
+        r = run_client("-p", server.port, "-c", "100k", "-r", 20000, "-t", 1, "--source",
                        "127.0.0.2-127.0.0.3", "--close", "rst", "127.0.0.1", prefix=under)
         server.stop()
     check_conservation(r)
