@@ -153,7 +153,7 @@ static void add_memory_limits(void *context, const struct cgroup_group *group)
 void cgroup_memory_open(struct cgroup_memory *m, const char *proc)
 {
     m->n = 0;
-    cgroup_find_each(proc, "self", "memory", add_memory_limits, m);
+    cgroup_find_each(proc, "memory", add_memory_limits, m);
 }
 
 void cgroup_memory_close(struct cgroup_memory *m)
@@ -196,7 +196,7 @@ struct cgroup_pids cgroup_pids_read(const char *proc)
 {
     struct cgroup_pids tightest = {.limit = CGROUP_UNLIMITED};
 
-    cgroup_find_each(proc, "self", "pids", take_pids, &tightest);
+    cgroup_find_each(proc, "pids", take_pids, &tightest);
     return tightest;
 }
 
@@ -241,6 +241,6 @@ uint64_t cgroup_cpu_quota_milli(const char *proc)
 {
     uint64_t least = CGROUP_UNLIMITED;
 
-    cgroup_find_each(proc, "self", "cpu", take_quota, &least);
+    cgroup_find_each(proc, "cpu", take_quota, &least);
     return least;
 }

@@ -155,12 +155,11 @@ static void walk_up(void *context, const struct cgroup_group *own)
     }
 }
 
-void cgroup_find_each(const char *proc, const char *process, const char *controller,
-                      cgroup_on_group *on, void *context)
+void cgroup_find_each(const char *proc, const char *controller, cgroup_on_group *on, void *context)
 {
     struct visitor visitor = {on, context};
 
-    each_own(proc, process, controller, walk_up, &visitor);
+    each_own(proc, "self", controller, walk_up, &visitor);
 }
 
 static bool has_file(const struct cgroup_group *group, const char *const files[2])
