@@ -132,10 +132,10 @@ static int setup(void **state)
 }
 
 /* Nothing is changed. */
-static void assert_refused(enum control_command command, uint64_t n, enum control_status status,
+static void assert_refused(enum control_command command, enum control_status status,
                            const char *why)
 {
-    assert_int_equal(ask(command, n), status);
+    assert_int_equal(ask(command, 1), status);
     assert_string_equal(reply.error, why);
     free(text);
 }
@@ -169,7 +169,7 @@ static void connections_are_started_and_stopped(void **state)
     assert_answer(CONTROL_START_CONNECTIONS, 9,
                   "{\n  \"started\": 9,\n  \"wanted\": 20,\n  \"live\": 7\n}\n");
     assert_int_equal(n_connections, 20);
-    assert_refused(CONTROL_START_CONNECTIONS, 1, CONTROL_NOT_NOW,
+    assert_refused(CONTROL_START_CONNECTIONS, CONTROL_NOT_NOW,
                    "at most 0 more can be started: see --max-connections");
     assert_answer(CONTROL_STOP_CONNECTIONS, 5,
                   "{\n  \"stopped\": 5,\n  \"wanted\": 15,\n  \"live\": 7\n}\n");
@@ -182,9 +182,9 @@ static void changes_that_come_too_often_are_refused(void **state)
 {
     (void)state;
     changed = -1;
-    assert_refused(CONTROL_RATE, 1, CONTROL_TOO_OFTEN, "too many changes in one second");
-    assert_refused(CONTROL_PAUSE, 1, CONTROL_TOO_OFTEN, "too many changes in one second");
-    assert_refused(CONTROL_STOP_CONNECTIONS, 1, CONTROL_TOO_OFTEN,
+    assert_refused(CONTROL_RATE, CONTROL_TOO_OFTEN, "too many changes in one second");
+    assert_refused(CONTROL_PAUSE, CONTROL_TOO_OFTEN, "too many changes in one second");
+    assert_refused(CONTROL_STOP_CONNECTIONS, CONTROL_TOO_OFTEN,
                    "the previous change is still being applied: try again");
 }
 
@@ -193,23 +193,23 @@ static void the_load_of_some_runs_cannot_be_changed(void **state)
     static const char no_rate[] = "closed loops and listeners have no rate";
 
     config.listens = true;
-    assert_refused(CONTROL_RATE, 1, CONTROL_NOT_NOW, no_rate);
-    assert_refused(CONTROL_RESUME, 1, CONTROL_NOT_NOW, no_rate);
+    assert_refused(CONTROL_RATE, CONTROL_NOT_NOW, no_rate);
+    assert_refused(CONTROL_RESUME, CONTROL_NOT_NOW, no_rate);
     setup(state);
     config.population.n = 1;
-    assert_refused(CONTROL_STOP_CONNECTIONS, 1, CONTROL_NOT_NOW,
+    assert_refused(CONTROL_STOP_CONNECTIONS, CONTROL_NOT_NOW,
                    "--conn-schedule sets the number of connections");
     setup(state);
     config.on_demand = true;
-    assert_refused(CONTROL_START_CONNECTIONS, 1, CONTROL_NOT_NOW,
+    assert_refused(CONTROL_START_CONNECTIONS, CONTROL_NOT_NOW,
                    "--on-demand: queries open the connections");
     setup(state);
     config.n_classes = 1;
-    assert_refused(CONTROL_START_CONNECTIONS, 1, CONTROL_NOT_NOW,
+    assert_refused(CONTROL_START_CONNECTIONS, CONTROL_NOT_NOW,
                    "--class: classes share a fixed number of connections");
     setup(state);
     control.searches = true;
-    assert_refused(CONTROL_RATE, 1, CONTROL_NOT_NOW, "--find sets the load");
+    assert_refused(CONTROL_RATE, CONTROL_NOT_NOW, "--find sets the load");
     assert_true(qps < 0 && n_connections == 0 && paused < 0);
 }
 
@@ -222,15 +222,14 @@ static void before_and_after_the_run_nothing_can_be_changed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         run_state = CLIENT_RUN_CONNECTING;
-        assert_refused(changes[i], 1, CONTROL_NOT_NOW,
-                       "the run has not started: 4 of 10 connected");
+        assert_refused(changes[i], CONTROL_NOT_NOW, "the run has not started: 4 of 10 connected");
         run_state = CLIENT_RUN_DRAINING;
-        assert_refused(changes[i], 1, CONTROL_NOT_NOW, "the run is over");
+        assert_refused(changes[i], CONTROL_NOT_NOW, "the run is over");
     }
     run_state = CLIENT_RUN_RUNNING;
     assert_answer(CONTROL_STOP, 0, "{\n  \"stopping\": true\n}\n");
     assert_int_equal(n_stops, 1);
-    assert_refused(CONTROL_RATE, 1, CONTROL_NOT_NOW, "the run is over");
+    assert_refused(CONTROL_RATE, CONTROL_NOT_NOW, "the run is over");
     assert_true(qps < 0 && n_connections == 0 && paused < 0);
 }
 

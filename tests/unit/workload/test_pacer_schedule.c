@@ -165,16 +165,19 @@ static void the_next_arrival_never_decreases(void **state)
     }
 }
 
-/* Takes up to `most` arrivals, and switches to the other schedule when the next one is due at
+enum { MOST_TAKEN = 6000 };
+
+/* Takes up to MOST_TAKEN arrivals, and switches to the other schedule when the next one is due at
  * change_ns. */
 static unsigned take(const struct pacer_config *config, const struct pacer_segment *other,
-                     size_t n_other, uint64_t change_ns, uint64_t *arrivals, unsigned most)
+                     size_t n_other, uint64_t change_ns, uint64_t *arrivals)
 {
     struct pacer p;
     bool changed = false;
     unsigned n = 0;
 
-    for (pacer_start(&p, config, START); p.next_ns != PACER_NEVER && n < most; pacer_advance(&p)) {
+    for (pacer_start(&p, config, START); p.next_ns != PACER_NEVER && n < MOST_TAKEN;
+         pacer_advance(&p)) {
         if (!changed && p.next_ns >= START + change_ns) {
             pacer_replace(&p, other, n_other);
             changed = true;
@@ -189,16 +192,16 @@ static void a_replaced_rest_makes_no_gap_and_no_burst(void **state)
 {
     static const struct pacer_segment before[] = {{PACER_NEVER, 1000, 1000}};
     static const struct pacer_segment after[] = {{S, 1000, 1000}, {S, 0, 0}, {S, 4000, 4000}};
-    static uint64_t early[6000], late[6000], whole[6000];
+    static uint64_t early[MOST_TAKEN], late[MOST_TAKEN], whole[MOST_TAKEN];
 
     (void)state;
     for (int arrival = PACER_POISSON; arrival <= PACER_CONSTANT; arrival++) {
         struct pacer_config c = config_of((enum pacer_arrival)arrival, before, 1);
         struct pacer_config w = config_of((enum pacer_arrival)arrival, after, 3);
-        const unsigned n = take(&w, NULL, 0, PACER_NEVER - START, whole, 6000);
+        const unsigned n = take(&w, NULL, 0, PACER_NEVER - START, whole);
 
-        assert_int_equal(take(&c, after, 3, S, late, 6000), n);
-        assert_int_equal(take(&c, after, 3, S / 2, early, 6000), n);
+        assert_int_equal(take(&c, after, 3, S, late), n);
+        assert_int_equal(take(&c, after, 3, S / 2, early), n);
         assert_memory_equal(early, whole, n * sizeof *whole);
         assert_memory_equal(late, whole, n * sizeof *whole);
         if (arrival == PACER_CONSTANT) {

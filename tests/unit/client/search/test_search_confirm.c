@@ -249,16 +249,15 @@ static struct trial_judgment as_ordered(struct simulated *server, double load, d
     return (struct trial_judgment){TRIAL_BAD, first_long[n_long++], 0};
 }
 
-/* Returns how many confirmations the search took. */
-static size_t search_with(enum trial_reason first, enum trial_reason second,
-                          enum trial_reason third)
+/* The first long trial is in doubt.  Returns how many confirmations the search took. */
+static size_t search_with(enum trial_reason second, enum trial_reason third)
 {
     struct simulated server = {.trial = as_ordered, .capacity = 20000};
     struct search_config long_one = config;
 
     long_one.time_ns = 600 * S_NS;
     n_long = 0;
-    first_long[0] = first;
+    first_long[0] = TRIAL_IN_DOUBT;
     first_long[1] = second;
     first_long[2] = third;
     simulated_search(&s, &long_one, &server);
@@ -275,11 +274,11 @@ static bool is_near_the_capacity(void)
 static void a_confirmation_in_doubt_has_no_vote_but_two_end_a_load(void **state)
 {
     (void)state;
-    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_NO_REASON, TRIAL_NO_REASON), 2);
+    assert_int_equal(search_with(TRIAL_NO_REASON, TRIAL_NO_REASON), 2);
     assert_true(is_near_the_capacity() && s.descended_to == 0);
-    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_GOAL, TRIAL_NO_REASON), 4);
+    assert_int_equal(search_with(TRIAL_GOAL, TRIAL_NO_REASON), 4);
     assert_true(is_near_the_capacity() && s.descended_to == 0);
-    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_IN_DOUBT, TRIAL_NO_REASON), 3);
+    assert_int_equal(search_with(TRIAL_IN_DOUBT, TRIAL_NO_REASON), 3);
     assert_true(s.descended_to > 0);
 }
 
@@ -288,11 +287,11 @@ static void loads_that_were_only_in_doubt_do_not_lower_the_answer(void **state)
     double lower, upper;
 
     (void)state;
-    search_with(TRIAL_IN_DOUBT, TRIAL_IN_DOUBT, TRIAL_NO_REASON);
+    search_with(TRIAL_IN_DOUBT, TRIAL_NO_REASON);
     search_bounds(&s, &lower, &upper);
     assert_true(s.descended_to == lower);
     assert_true(fabs(search_capacity(&s) * SEARCH_CONFIRM_PART / lower - 1) < 0.001);
-    search_with(TRIAL_IN_DOUBT, TRIAL_GOAL, TRIAL_GOAL);
+    search_with(TRIAL_GOAL, TRIAL_GOAL);
     search_bounds(&s, &lower, &upper);
     assert_true(s.descended_to == lower);
     assert_true(search_capacity(&s) == lower);

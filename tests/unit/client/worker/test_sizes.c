@@ -73,9 +73,9 @@ static uint32_t send_query(uint32_t conn)
     return slot;
 }
 
-static void send_and_expire(uint32_t conn)
+static void send_and_expire(void)
 {
-    client_query_expire(&queries, send_query(conn), START + 100 * MS);
+    client_query_expire(&queries, send_query(0), START + 100 * MS);
 }
 
 /* Bytes `from` to `to` of an answer. */
@@ -103,7 +103,7 @@ static void a_late_answer_of_an_earlier_size_is_late(void **state)
     const size_t n_first = of_size[0].n_bytes, n_second = of_size[1].n_bytes;
 
     (void)state;
-    send_and_expire(0);
+    send_and_expire();
     client_sizes_change(&sizes, 1);
     assert_ptr_equal(transport.query, &of_size[1]);
     send_query(0);
@@ -117,7 +117,7 @@ static void a_late_answer_of_an_earlier_size_is_late(void **state)
 static void an_answer_may_have_begun_before_the_change(void **state)
 {
     (void)state;
-    send_and_expire(0);
+    send_and_expire();
     receive(0, 0, 0, 3);
     client_sizes_change(&sizes, 1);
     receive(0, 0, 3, of_size[0].n_bytes);
@@ -130,11 +130,11 @@ static void an_answer_may_have_begun_before_the_change(void **state)
 static void answers_of_several_sizes_come_in_order(void **state)
 {
     (void)state;
-    send_and_expire(0);
-    send_and_expire(0);
+    send_and_expire();
+    send_and_expire();
     client_sizes_change(&sizes, 1);
     client_sizes_change(&sizes, 1);
-    send_and_expire(0);
+    send_and_expire();
     client_sizes_change(&sizes, 2);
     send_query(0);
     for (int i = 0; i < 2; i++)
@@ -187,7 +187,7 @@ static void connections_without_queries_owe_no_answers(void **state)
 static void a_new_connection_owes_nothing(void **state)
 {
     (void)state;
-    send_and_expire(0);
+    send_and_expire();
     client_sizes_change(&sizes, 1);
     client_query_lost(&queries, &conns[0], (struct outcome){PHASE_RUN, REASON_FINISHED});
     conns[0].state = CLIENT_CONN_ENDED;
@@ -197,7 +197,7 @@ static void a_new_connection_owes_nothing(void **state)
     send_query(0);
     receive_one(0, 1);
     assert_counts(1, 0);
-    send_and_expire(0);
+    send_and_expire();
     client_sizes_change(&sizes, 2);
     receive_one(0, 1);
     assert_counts(1, 1);
