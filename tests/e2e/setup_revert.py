@@ -129,11 +129,11 @@ def killed(host, path, mode, call, n):
     return r.returncode == -signal.SIGKILL
 
 
-def kill_points(path, mode, call, step, limit=1000):
+def kill_points(path, mode, call, step):
     """Applies (and reverts) on one host, killed at one call after the other; after each, --revert restores everything."""
     with Host() as host:
         before, n = host.everything(), 1
-        while n < limit:
+        while n < 1000:
             if mode == "--revert":
                 apply(host, path, "--persist")
             ended = not killed(host, path, mode, call, n)
@@ -200,15 +200,15 @@ def opened_for_a_reader(fifo, process, err):
 
 
 def test_apply_on_a_full_disk_is_undone_and_can_be_repeated():
-    """There is a page for the lock and one for the state: an entry is cut short."""
+    """There is a page for the lock and one for the state, half of which the owner takes: an entry is cut short."""
     need_program("mount")
     with Host() as host:
         directory = temp_path("full")
         os.mkdir(directory)
         host.run("mount", "-t", "tmpfs", "-o", "size=8k,mode=755", "tmpfs", directory)
         before = host.everything()  # mount(8) makes a directory in /run
-        state = ("--state", os.path.join(directory, "state"))
-        many = ("--sources", "10.9.9.1-250", "--dev", "lo")
+        state = ("--state", os.path.join(directory, "state"), "--owner", "us" * 1000)
+        many = ("--sources", "10.9.9.1-120", "--dev", "lo")
         for _ in range(2):
             r = script(host, CLIENT, "--apply", *many, *state, code=3)
             check("nothing more was changed" in r.stderr, r.stderr)
