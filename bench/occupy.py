@@ -3,7 +3,7 @@
 
 A real-time process spins for its share of every millisecond. What a CPU quota (cpu.max) leaves a busy server varies between
 0.35 and 0.39 of a CPU at 40 %, as measured with samples of 10 s on Linux 6.18: the kernel tests for the quota at its timer
-ticks only, and a halted CPU wakes up late. Beside a process that spins it is between 0.39 and 0.40."""
+ticks only, and a halted CPU wakes up late. Next to a process that spins it is between 0.39 and 0.40."""
 
 import contextlib
 import gc

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * replacement: writes a new file beside the old one, which it replaces once the new one is
+ * replacement: writes a new file next to the old one, which it replaces once the new one is
  * complete, so that readers never see a partial file.
  *
  * Only regular files are replaced, with their mode and, as far as permitted, their owner.  The new

@@ -44,7 +44,7 @@ int recording_learn(struct recording *r);
  * unknown. */
 bool recording_latency(struct recording *r, const char *metric, struct latency *l);
 
-/* Frees what was read besides the result. */
+/* Frees everything that was read but the result. */
 void recording_free_values(struct recording *r);
 
 /* Frees all but the recording itself. */

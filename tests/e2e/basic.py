@@ -86,7 +86,7 @@ def test_same_seed_gives_the_same_schedule_whatever_the_threads_timing():
     beside_loops, disturbed_lag_us = run_of_two_threads(1)
     for process in loops:
         stop(process, signal.SIGKILL)
-    print(f"     {len(first)} bytes; p99 of the send lag {lag_us:.0f} us, beside busy loops "
+    print(f"     {len(first)} bytes; p99 of the send lag {lag_us:.0f} us, next to busy loops "
           f"{disturbed_lag_us:.0f} us")
     check(beside_loops == first, "the schedule of the same seed, byte for byte")
     check(run_of_two_threads(2)[0] != first, "the control: another seed has another schedule")

@@ -144,7 +144,7 @@ def test_a_search_for_handshakes_distinguishes_full_from_resumed():
         check_equal("TLS handshakes at the lower bound: " in r.err, r.json["search"]["lower"] is not None, r.err)
     check_equal(n_resumed["no"], 0, "resumed although told not to")
     n_handshakes = sum(t["handshakes"] or 0 for t in results["yes"].json["search"]["trials"])
-    with stall_may_spoil():  # while it stands still, connections begin and no ticket arrives
+    with stall_may_spoil():  # while it is stalled, connections begin and no ticket arrives
         check(n_resumed["yes"] > 0.5 * n_handshakes, f"resumed: {n_resumed} of {n_handshakes}")
     check(server.result["tls_resumed"] >= n_resumed["yes"], "the server's count")
 

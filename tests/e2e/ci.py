@@ -11,7 +11,7 @@ def stub(directory, name, text):
 
 
 def copy_ci(tree):
-    """Without the lines of .ci/idle that lower its priority: it would wait for the tests beside this one."""
+    """Without the lines of .ci/idle that lower its priority: it would wait for the tests that run at the same time."""
     os.makedirs(os.path.join(tree, ".ci"))
     for name, n_lowers in ((".ci/run", 0), (".ci/idle", 2)):
         text, n = re.subn(r"^(\(echo 19 >/proc/\$\$/autogroup|chrt -i ).*\n", "", read_source(name), flags=re.M)

@@ -174,7 +174,7 @@ def test_abuse_changes_nothing():
     huge = raw(address, b"GET /stats HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 100000 + b"\r\n\r\n")
     check(huge == b"" or huge.startswith(b"HTTP/1.1 400"), f"answer to a huge header: {huge[:60]}")
     request = b"GET /stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    n = 100 if SANITIZED else 200  # there is room for all of them beside the slow ones
+    n = 100 if SANITIZED else 200  # there is room for all of them in addition to the slow ones
     answers = in_parallel(n, lambda: raw(address, request)[:12])
     check_equal([a for a in answers if a != b"HTTP/1.1 200"], [], f"answers to {n} at a time")
     for s in slow:
@@ -183,7 +183,7 @@ def test_abuse_changes_nothing():
     r, server = run.stop()
     check_both_sides(r, server)
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
-    print(f"     send lag p99 beside it: {r.json['latency_ns']['send_lag']['p99'] / 1000:.0f} us")
+    print(f"     send lag p99 meanwhile: {r.json['latency_ns']['send_lag']['p99'] / 1000:.0f} us")
 
 
 @measures_time
@@ -215,7 +215,7 @@ def check_silent_peers(program, address):
         time.sleep(0.01)
     most = max(most, n_descriptors(program))
     check_between(most - before, 2, 300 // 8 + 2, "descriptors taken up by silent peers, and the one who asked")
-    check_equal(status, [200], "status of a request beside them")
+    check_equal(status, [200], "status of a request meanwhile")
     for s in silent:
         s.close()
 

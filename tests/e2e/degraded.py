@@ -61,7 +61,7 @@ def run_both(prefix, *arguments):
 
 
 def check_warnings(got, usual, expected, what):
-    """Besides what a build always warns of there is the expected one, once."""
+    """In addition to the warnings that a build always prints, there is the expected one, once."""
     more = [line for line in got if line not in usual]
     check_equal(len(more), 0 if expected is None else 1, f"{what}: {more}")
     check(expected is None or expected in more[0], f"{what}: '{expected}' in {more}")

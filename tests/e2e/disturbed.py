@@ -40,8 +40,8 @@ def tries(failures, disturbances=()):
 def test_failure_is_repeated_after_a_disturbance():
     check_equal(tries([]), ("passed", 1), "a test that passes")
     check_equal(tries([AssertionError("why")]), ("why", 1), "on a quiet machine")
-    check_equal(tries([AssertionError("why")], ["a stall"]), ("passed", 2), "beside a stall")
-    check_equal(tries([AssertionError("why"), AssertionError("again")], ["a stall"]), ("again", 2), "beside one stall")
+    check_equal(tries([AssertionError("why")], ["a stall"]), ("passed", 2), "during a stall")
+    check_equal(tries([AssertionError("why"), AssertionError("again")], ["a stall"]), ("again", 2), "during one stall")
     check_equal(tries([Spoiled("why")]), ("passed", 2), "a check that says what spoils it")
     check_equal(tries([Spoiled(f"why {i}") for i in range(99)]), (f"why {TRIES - 1}", TRIES), "a bug fails each time")
 
@@ -82,7 +82,7 @@ def test_stall_is_noticed():
     time.sleep(3 * STALL_S)
     os.kill(watch.pid, signal.SIGCONT)
     wait_for(lambda: watch.latest_s > STALL_S, "the stall")
-    check("stood still" in machine.disturbance(), "what it says")
+    check("stalled" in machine.disturbance(), "what it says")
 
 
 def test_watch_does_not_run_the_handlers_of_its_parent():

@@ -8,7 +8,7 @@ from testbed import *
 
 
 def run_of_four(testbed, before):
-    # beside other tests, looking for ssh on all hosts takes some seconds
+    # while other tests run, looking for ssh on all hosts takes some seconds
     run = testbed.start(connections=3000, rate=1000, duration=10, lead=15, fetch_also=["rows.csv"],
                         client_options="--arrival constant --output rows.csv --raw-full block --close rst")
     run.wait_for_file("c1", "run.err")
@@ -42,7 +42,7 @@ def test_four_hosts_make_one_run():
     check_equal(len({s["at_epoch_ns"] for s in starts}), 1, "moments")
     late_ms = [s["late_ns"] / 1e6 for s in starts]
     check_between(r.spread_ms(), max(late_ms) - min(late_ms) - 0.01, max(late_ms) - min(late_ms) + 0.01, "start spread in ms")
-    with stall_may_spoil():  # all four share two CPUs, of which one may stand still
+    with stall_may_spoil():  # all four share two CPUs, one of which may be stalled
         check(r.spread_ms() <= 50, f"start spread {r.spread_ms()} ms")
     check(os.path.getsize(r.results + "/all.png") > 4000, "the picture")
     page = read_text(r.results + "/report.html")
@@ -58,7 +58,7 @@ def test_four_hosts_make_one_run():
     check_equal(merged["count"], len(response), "answers")
     for name, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)):
         want = at_rank(response, q)
-        check_between(merged[name], want * 0.999, want * 1.001, f"{name} beside the rows'")
+        check_between(merged[name], want * 0.999, want * 1.001, f"{name}, compared with the rows'")
     of_each = [r.result(f"c{i}")["latency_ns"]["response"] for i in range(1, 5)]  # one figure may agree by chance
     check(any(not 0.999 < of_one[name] / merged[name] < 1.001 for of_one in of_each for name in ("p50", "p90", "p99")),
           "the control: one host is not the whole")

@@ -238,12 +238,12 @@ def test_formulas_of_the_fleet_guide_give_its_figures():
     for what, formula, _ in rows:
         value = eval(formula, {"ceil": math.ceil}, given)
         check_between(figures[what], value * 0.995, value * 1.005, f"{what}: {formula}")
-    # beside the plans
+    # next to the plans
     client = ("-c", "1200000", "--source", "10.50.0.1-19", "--sport", "1024-65535", "192.0.2.1")
     for what, found in (("memory of the server, bytes", needed(TCPSERVER, "memory", "-c", "12M")),
                         ("memory of a client host, bytes", needed(TCPCLIENT, "memory", *client)),
                         ("connections of a client host", needed(TCPCLIENT, "source tuples", *client))):
-        check_between(figures[what], found * 0.99, found * 1.01, f"{what} beside the plan's")
+        check_between(figures[what], found * 0.99, found * 1.01, f"{what}, compared with the plan's")
 
 
 def test_settings_in_the_fleet_examples_exist():

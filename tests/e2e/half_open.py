@@ -44,7 +44,7 @@ def test_half_open_connections_are_counted_exactly_and_stay_out_of_the_figures()
     check_equal(len({row["connection_id"] for row in answers}), IN_QUEUE, "connections that answered")
     of_rows = sorted(float(row["response_us"]) * 1000 for row in answers)
     p50 = at_rank(of_rows, 0.5)
-    check_between(response["p50"], p50 * 0.999, p50 * 1.001, "p50, beside the rows'")
+    check_between(response["p50"], p50 * 0.999, p50 * 1.001, "p50, compared with the rows'")
     check("raise the server's backlog" in r.err, "the remedy")
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                 [("the server's accept queue or connection limit", CONNECTIONS - IN_QUEUE)],

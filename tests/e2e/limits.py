@@ -230,7 +230,7 @@ def test_rst_leaves_no_time_wait():
         run_client("-p", server.port, "-c", 20, "-t", 1, "--close", "rst", "127.0.0.1")
         check_equal(len(in_time_wait(server.port) - before), 0, "TIME_WAIT after rst")
         run_client("-p", server.port, "-c", 20, "-t", 1, "--close", "fin", "127.0.0.1")
-        with stall_may_spoil():  # beside another program, some connections ended with a reset by the kernel
+        with stall_may_spoil():  # while another program runs, some connections ended with a reset by the kernel
             wait_for(lambda: len(in_time_wait(server.port) - before) == 20, "20 in TIME_WAIT after fin")
 
 

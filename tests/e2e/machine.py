@@ -77,7 +77,7 @@ class Machine:
         stall_s = max(watch.latest_s for watch in self.watches)
         times = cpu_times(self.times)
         if stall_s > most_stall_s:
-            return f"a CPU stood still for {stall_s:.3f} s"
+            return f"a CPU was stalled for {stall_s:.3f} s"
         if times.stolen > most_stolen * times.all:
             return f"other guests took {100 * times.stolen / times.all:.1f} % of the CPU time"
         return None

@@ -134,7 +134,7 @@ def test_peer_that_never_reads_holds_little_kernel_memory():
     need_program("ss")
     by_default, of_kernel = kernel_bytes_of_the_deaf(), kernel_bytes_of_the_deaf("--sndbuf", "0", "--rcvbuf", "0")
     check(by_default <= MOST_KERNEL_BYTES, "by default")
-    with stall_may_spoil():  # a server that stands still for all rounds has not filled its buffers
+    with stall_may_spoil():  # a server that is stalled for all rounds has not filled its buffers
         check(by_default > 65536, "the control: buffers are full")
         check(of_kernel > MOST_KERNEL_BYTES, "with the kernel's buffers")
 

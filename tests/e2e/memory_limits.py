@@ -278,7 +278,7 @@ def test_server_in_a_cgroup_of_few_threads_plans_for_what_they_can_hold():
         r = run_command([*cgroup.prefix, *under_fd_limit(1024), TCPSERVER, "--plan", "--cpu", cpu])
     check_equal(r.returncode, 0, f"exit code: {r.stderr}")
     room = int(re.match(r"room for ([\d,]+) connections", r.stdout)[1].replace(",", ""))
-    check_equal(room, (1024 - 64) * 19, "room: 19 threads beside the main one")
+    check_equal(room, (1024 - 64) * 19, "room: 19 threads in addition to the main one")
 
 
 @plain_build_only

@@ -392,7 +392,7 @@ def test_mail_is_sent_only_if_a_night_does_not_pass():
     nights = Nights(runs=10, mail_to="someone@example.com", sendmail="bin/sendmail -f nobody")
     nights.queue(*valid_runs(10, 1))
     _, err = nights.run(2, "INCONCLUSIVE: first night")
-    check_equal(err, "", "stderr beside the mail")
+    check_equal(err, "", "stderr in addition to the mail")
     mail = nights.mails()
     check(mail.startswith("-f nobody -oi -t\nTo: someone@example.com\nSubject: [nightly] "), mail)
     check("INCONCLUSIVE: first night of a series" in mail.splitlines()[2], mail)

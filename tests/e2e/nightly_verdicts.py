@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nightly.sh judges nights: beside a reference, on a noisy host, in a series."""
+"""nightly.sh judges nights: against a reference, on a noisy host, in a series."""
 
 import random
 

@@ -85,7 +85,7 @@ def test_sigint_ends_every_phase():
 
 
 def test_sigint_ends_a_run_whose_servers_control_port_is_silent():
-    """Not beside the others: it waits for an answer for some seconds only."""
+    """Not at the same time as the others: it waits for an answer for some seconds only."""
     with Server() as server, silent_listener() as silent:
         client = start_client("-c", 5, "--server-control", f"127.0.0.1:{silent.getsockname()[1]}", f"127.0.0.1:{server.port}")
         connection, _ = silent.accept()

@@ -14,7 +14,7 @@ from files import temp_path
 from kernel import process_state, thread_states
 
 # A program that has not ended or answered by then, or an event that has not come, hangs: alone on the machine it takes seconds,
-# beside other tests ten times as long. TRIES of these are less than TIMEOUT_S of tests/CMakeLists.txt.
+# while other tests run ten times as long. TRIES of these are less than TIMEOUT_S of tests/CMakeLists.txt.
 HANGS_S = 600
 
 RUN = os.getpid()  # unique among the files of tests that run side by side; os.getpid() is not, see enter_own_processes

@@ -106,7 +106,7 @@ def chi_square(counts):
 
 def test_round_robin_is_even_and_random_is_uniform():
     even, random = counts_by_connection("round-robin"), counts_by_connection("random")
-    with stall_may_spoil():  # a thread that stood still goes on with its earlier share
+    with stall_may_spoil():  # a thread that was stalled goes on with its earlier share
         check(max(even) - min(even) <= 2, f"round-robin: {min(even)} to {max(even)} messages")
     # 49 degrees of freedom: 13 and 120 leave out 1 in 10 million on either side
     check(chi_square(even) < 13, f"round-robin is told from random: {chi_square(even)}")
@@ -217,7 +217,7 @@ def test_subscribers_return_when_the_server_restarts():
     check_equal(r.json["broken_law"], None, "the program's own check")
     p = r.json["push"]
     check_equal((p["duplicate"], p["unfinished_connections"]), (0, 0), "twice, cut")
-    with stall_may_spoil():  # the server drops what a client that stands still does not read; it can last until the run is over
+    with stall_may_spoil():  # the server drops what a stalled client does not read; it can last until the run is over
         check_equal(p["lost"], 0, "lost")
         check_equal((r.json["connections"]["live_at_end"], again["accepted"]), (50, 50), "connections")
         check(received(p) > again["pushed"] > 1000, f"{received(p)} received, {again['pushed']} from the second")

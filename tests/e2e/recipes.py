@@ -25,7 +25,7 @@ def check_percentiles(out, queries, answers, directory):
     check_equal(re.findall(r"^p(\d+) (\S+) us$", out, re.M),
                 [(str(p), f"{v:.3f}") for p, v in zip((50, 90, 99), wanted)], "percentiles")
     of_histogram = read_json(os.path.join(directory, "run.json"))["latency_ns"]["response"]["p50"] / 1000
-    check_between(wanted[0], of_histogram * 0.99, of_histogram * 1.01, "p50 beside the histogram's")
+    check_between(wanted[0], of_histogram * 0.99, of_histogram * 1.01, "p50, compared with the histogram's")
 
 
 def check_per_second(out, queries, answers, directory):

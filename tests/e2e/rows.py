@@ -67,7 +67,7 @@ def slow_reader_run(server, rate, *options, wait=wait_until_all_is_sent):
 
 
 def lags_beside_readers():
-    """The send lags beside a quick and a slow reader; every missing row is counted."""
+    """The send lags with a quick and with a slow reader; every missing row is counted."""
     rate = 20000  # queries: twice as many rows
     with Server() as server:
         quick = run_client("-p", server.port, "-c", 100, "-r", rate, "-t", 3, "-o", "/dev/null",

@@ -148,7 +148,7 @@ def p99_ns(result):
 
 def run_beside_a_pusher():
     """The same load on two servers at the same time, which share the machine's stalls: p99 of the one alone, and of the
-    other's, beside a client that pushes 60 MiB and reads nothing."""
+    other's, next to a client that pushes 60 MiB and reads nothing."""
     with Server() as server, Server() as other:
         load = ("-c", 100, "-r", 1000)
         run_client(*load, "-t", 0.2, f"127.0.0.1:{server.port}")
@@ -176,7 +176,7 @@ def run_beside_a_pusher():
 def test_client_that_never_reads_costs_nothing_and_disturbs_nobody():
     quiet_ns, busy_ns = run_beside_a_pusher()
     with stall_may_spoil():
-        check(SANITIZED or busy_ns < 3 * quiet_ns + 1e6, f"p99 of the others, alone and beside it: {quiet_ns} and {busy_ns} ns")
+        check(SANITIZED or busy_ns < 3 * quiet_ns + 1e6, f"p99 of the others, alone and next to it: {quiet_ns} and {busy_ns} ns")
 
 
 def test_reader_that_returns_gets_everything():
@@ -204,7 +204,7 @@ def test_flood_of_small_messages_disturbs_nobody():
         os.killpg(flood.pid, signal.SIGKILL)
         flood.wait()
         server.stop()
-    check_equal(r.json["queries"]["answered"], r.json["queries"]["sent"], "answered beside it")
+    check_equal(r.json["queries"]["answered"], r.json["queries"]["sent"], "answered meanwhile")
     with stall_may_spoil():
         check(server.result["bytes_received"] > 3 * r.json["resources"]["bytes_sent"], "the control: there was a flood")
     check(grown < 20 * MIB or SANITIZED, f"resident {grown} bytes")

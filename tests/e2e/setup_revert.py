@@ -295,7 +295,7 @@ def test_waiting_script_names_what_it_waits_for():
     with Host() as host:
         somaxconn = host.path("proc/sys/net/core/somaxconn")
         os.unlink(somaxconn)
-        os.mkfifo(somaxconn)  # who reads it stands still, with the lock
+        os.mkfifo(somaxconn)  # a script that reads it blocks, with the lock
         holder = spawn([*host.prefix, SERVER, "--apply"], stderr=subprocess.DEVNULL, start_new_session=True)
         wait_for(lambda: os.path.exists(host.path("run/tcpscaler.lock")) and
                  read_text(host.path("run/tcpscaler.lock")), "the lock")

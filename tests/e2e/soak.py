@@ -98,7 +98,7 @@ def pair_that_answers(stats, client=None, server=None):
 
 
 def test_sample_without_an_answer_does_not_end_the_load():
-    """A machine that stands still does not answer in time."""
+    """A machine that is stalled does not answer in time."""
     def stats():
         raise TimeoutError
     for client, server, goes_on in ((None, None, True), (0, None, False), (None, -9, False)):

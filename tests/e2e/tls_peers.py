@@ -285,12 +285,12 @@ def test_peer_that_never_reads_costs_little_and_nobody_else():
             grown = rss_bytes(server.pid) - before
             deaf.settimeout(HANGS_S)
             good.sendall(b"y")
-            check_equal(good.recv(10), b"y", "echo beside it")
+            check_equal(good.recv(10), b"y", "echo meanwhile")
             for begin in range(0, sent - 65535, 65536):
                 check(receive(deaf, 65536) == block, f"bytes behind {begin} came back the same")
         server.stop()
     check(sent < 60 * MIB, "it was made to wait")
-    with stall_may_spoil():  # so may a server that stands still for 2 s
+    with stall_may_spoil():  # so may a server that is stalled for 2 s
         check(server.result["back_pressure_pauses"] > 0, "and counted")
     check(grown < MIB, f"the server grew by {grown} bytes for {sent} sent")
 

@@ -186,7 +186,7 @@ def test_stalls_of_the_server_appear_in_the_percentiles():
         for ratio in ratios:
             check_between(ratio, 0.99, 1.15, "measured to true")
     service_ns = r.json["latency_ns"]["service"]["p99"]
-    check_between(shown_ms[1] * 1e6 / service_ns, 0.99, 1.01, "service beside it, as in the JSON")
+    check_between(shown_ms[1] * 1e6 / service_ns, 0.99, 1.01, "service next to it, as in the JSON")
     control, _ = stalled_run(0, 0, 1, 3000)
     ratios = against_truth(control, stalls_s, run_s, names)
     print("     without stalls: " + " ".join(f"{x:.3f}" for x in ratios))
@@ -219,7 +219,7 @@ LATE_MS = 0.5  # half of a service: an answer as much later than the queue says 
 
 def busy_run(seed, seconds=7):
     """(mean response time in the summary, [(due, answered)] of its queries), in ms. Client and server each
-    have a CPU: beside a busy one a client that wakes up waits for the scheduler, 2 ms at p99."""
+    have a CPU: on a busy one a client that wakes up waits for the scheduler, 2 ms at p99."""
     cpus, first = sorted(os.sched_getaffinity(0)), before_all_others()
     server = FaultServer("--busy-ms", "1", prefix=(*first, "taskset", "-c", str(cpus[-1])))
     r = run_client("-p", server.port, "-c", 20, "-r", 500, "--arrival", "poisson", "-t", seconds, "-s", seed,
@@ -260,7 +260,7 @@ def beside_their_queue(queries, s_ms, occupied):
 
 
 def has_few_stalls(queries, both, n_stalls):
-    """Whether the machine alone may have made them: it stands still for longer than an answer takes, and less often."""
+    """Whether the machine alone may have caused them: its stalls are longer than an answer takes, and less frequent."""
     return len(both) > len(queries) / 4 and n_stalls < len(queries) / 10
 
 

@@ -241,7 +241,7 @@ def receive_queue(process, port):
 
 
 def flooded(*options):
-    """A client that stands still while more answers arrive on its only socket than the smallest buffer has room for."""
+    """A client that is stopped while more answers arrive on its only socket than the smallest buffer has room for."""
     server = UdpServer("--delay-every", 1, "--delay-ms", 1000)
     client = Client("-p", server.port, "--transport", "udp", "-c", 1, "-r", 200, "-t", 3, "--timeout", "4s", "--stats-interval",
                     "200ms", *options, "127.0.0.1")
@@ -293,7 +293,7 @@ def test_unreported_drops_are_unknown():
 # --- with others ---
 
 def test_capacity_is_searched_over_udp():
-    """With sanitizers many trials are void: beside other tests the client is late."""
+    """With sanitizers many trials are void: while other tests run, the client is late."""
     server = UdpServer()
     r = run_client("-p", server.port, "--transport", "udp", "--find", "rate", "--find-range", "50-100", "--find-time",
                    "10s" if SANITIZED else "20s", "--slo", "p50<100ms", "--sweep", "connections=1,5", "127.0.0.1")

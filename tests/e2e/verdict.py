@@ -82,7 +82,7 @@ def test_stall_of_the_client_shows_also_if_queries_then_wait_for_a_connection():
 @measures_time
 @plain_build_only
 def test_answers_that_arrive_in_time_are_answers_however_late_the_client_reads_them():
-    """Each answer takes 30 ms; then the client stands still for longer than its timeout."""
+    """Each answer takes 30 ms; then the client is stopped for longer than its timeout."""
     for on_timeout in ("keep", "close"):
         faulty = FaultServer("--delay-every", 1, "--delay-ms", 30)
         client = Client("-p", faulty.port, "-c", 40, "-i", "10ms", "--loop", "closed", "-t", 2, "--timeout", "300ms",
@@ -106,7 +106,7 @@ def test_answers_that_arrive_in_time_are_answers_however_late_the_client_reads_t
 @measures_time
 @plain_build_only
 def test_stolen_time_shows_in_the_percentiles_it_reaches():
-    """Both ends stand still together, as when another guest takes the CPUs."""
+    """Both ends are stopped together, as if another guest took the CPUs."""
     check_reaches(run_frozen("both"), "p99")
 
 

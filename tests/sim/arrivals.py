@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A server stands still for 500 ms every 2 s while 1,000 connections arrive per second: of 2,000 connections 500 wait,
+"""A server stalls for 500 ms every 2 s while 1,000 connections arrive per second: of 2,000 connections 500 wait,
 evenly spread over 0 to 500 ms, so the 99th percentile of their first answers, from when they were due, is 480 ms.
 Usage: arrivals.py SIM"""
 import re

@@ -72,7 +72,7 @@ def a_stall_is_no_growing_queue():
 
 
 def what_may_be_chance_is_not_confirmed():
-    """Of every 10 s it stands still for 3, and some 40 % of the queries are late: all of them, then none. Which it will be in
+    """It stalls for 3 s of every 10 s, and some 40 % of the queries are late: all of them, then none. Which it will be in
     the next minute, no minute tells."""
     code, r, said = search("service_us=500 stall_every_us=10000000 stall_us=3000000", 450, 500, "-c", "20", "--find", "rate", "--slo",
                            "p50<50ms", "--find-time", "5m")

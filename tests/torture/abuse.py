@@ -88,10 +88,10 @@ class Comparison:
 
     def expect_in(self, row):
         row.note("p99 in us without them", sorted(map(round, self.quiet)))
-        row.note("p99 in us beside them", sorted(map(round, self.abused)))
+        row.note("p99 in us with them", sorted(map(round, self.abused)))
         if self.ratio() > MOST_RATIO and max(self.quiet) > 4 * min(self.quiet):
             skip("the machine is not quiet: nothing to compare with")
-        row.expect("median p99 beside them / without", at_most(MOST_RATIO), round(self.ratio(), 2))
+        row.expect("median p99 with / without them", at_most(MOST_RATIO), round(self.ratio(), 2))
 
 
 @scenario()

@@ -158,7 +158,7 @@ def run_scenario(name):
             row = try_scenario(name)
         if not row.faults or row.is_certain or stalls.longest_s < STALL_S or n == TRIES:
             return row
-        print(f"{row}\n{name}: the machine stood still for {stalls.longest_s:.1f} s: again", file=sys.stderr)
+        print(f"{row}\n{name}: the machine was stalled for {stalls.longest_s:.1f} s: trying again", file=sys.stderr)
 
 
 def try_scenario(name):

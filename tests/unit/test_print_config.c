@@ -82,28 +82,29 @@ static unsigned values_of(const struct option_row *row, char values[MOST_VALUES]
     }
 }
 
-/* Adds the settings that some options require.  Returns beside how many the value is accepted. */
+/* Adds the settings that some options require.  Returns with how many of them the value is
+ * accepted. */
 static unsigned assert_value_comes_back(parser *parse_with, const struct option_row *row,
                                         const char *value)
 {
-    static const char *const beside[] = {NULL,
-                                         "--reconnect",
-                                         "--on-demand",
-                                         "--tls",
-                                         "--tls-cert=x",
-                                         "--raw",
-                                         "--rate=5",
-                                         "--interval=7ms",
-                                         "--protocol=echo",
-                                         "--push=5",
-                                         "--profile=connscale-200k",
-                                         "--connections=5k",
-                                         "--control=unix:x",
-                                         "--start-file=x",
-                                         "--connect-rate=5",
-                                         "--find=rate",
-                                         "--proxy-protocol=v2",
-                                         "--proxy-source=10.0.0.1"};
+    static const char *const with[] = {NULL,
+                                       "--reconnect",
+                                       "--on-demand",
+                                       "--tls",
+                                       "--tls-cert=x",
+                                       "--raw",
+                                       "--rate=5",
+                                       "--interval=7ms",
+                                       "--protocol=echo",
+                                       "--push=5",
+                                       "--profile=connscale-200k",
+                                       "--connections=5k",
+                                       "--control=unix:x",
+                                       "--start-file=x",
+                                       "--connect-rate=5",
+                                       "--find=rate",
+                                       "--proxy-protocol=v2",
+                                       "--proxy-source=10.0.0.1"};
     char option[(MOST_VALUES + 1) * LINE_BYTES];
     unsigned n_accepted = 0;
 
@@ -111,9 +112,9 @@ static unsigned assert_value_comes_back(parser *parse_with, const struct option_
         snprintf(option, sizeof option, "--%s", row->name);
     else
         snprintf(option, sizeof option, "--%s=%s", row->name, value);
-    for (size_t b = 0; b < N_OF(beside); b++) {
-        char *argv[] = {(char *)"tool", (char *)"--print-config", option, (char *)beside[b], NULL};
-        const int argc = beside[b] != NULL ? 4 : 3;
+    for (size_t b = 0; b < N_OF(with); b++) {
+        char *argv[] = {(char *)"tool", (char *)"--print-config", option, (char *)with[b], NULL};
+        const int argc = with[b] != NULL ? 4 : 3;
 
         if (parse_words(parse_with, argc, argv) != OPTIONS_EXIT)
             continue; /* they exclude each other */

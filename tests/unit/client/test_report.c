@@ -101,7 +101,7 @@ static void a_load_that_never_began_has_no_rate(void **state)
     free(text);
 }
 
-/* A server stood still in the warm-up only. */
+/* A server stalled in the warm-up only. */
 static void counts_of_all_queries_say_so(void **state)
 {
     struct made_up *m = *state;

@@ -113,7 +113,7 @@ static void an_interval_is_not_narrower_than_the_steps_of_y_allow(void **state)
     assert_true(fabs(s.per_x - 4096) < 1e-9);
     /* t of 1 degree of freedom is 12.706, the sum of squares of x is 66.7 */
     assert_true(fabs((s.high - s.low) / 2 - 12.706 * 4096 / sqrt(12) / sqrt(200.0 / 3)) < 1);
-    slope_add(&points, 5, 30960); /* 10,480 beside the line: more than the steps */
+    slope_add(&points, 5, 30960); /* 10,480 off the line: more than the steps */
     assert_true(slope_of(&points, 4096).high == slope_of(&points, 0).high);
 }
 

@@ -324,7 +324,7 @@ static bool is_open(int fd)
     return recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
 }
 
-/* Besides `peer`: to the maximum number, and one that asks. */
+/* In addition to `peer`: up to the maximum number, and one that sends a request. */
 static int connect_others(int others[MOST_PEERS - 1])
 {
     int one_more;
