@@ -53,7 +53,7 @@ def test_duplicates_and_unknown_ids_are_counted_but_answer_no_query():
 def test_dropped_answers_time_out_and_count_in_the_percentiles():
     r, did = run_against(["--drop-every", 20], "--timeout", "300ms")
     check_conservation(r)
-    with stall_may_spoil():  # in the worst case no proof comes in time, and nothing is asked
+    with stall_may_spoil():  # in the worst case no proof is answered in time, and no query is sent
         check(did["dropped"] >= 40, f"the server dropped: {did}")
         check_equal(r.json["queries"]["timeout"], did["dropped"], "timeouts")
     response = r.json["latency_ns"]["response"]

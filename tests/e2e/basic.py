@@ -213,7 +213,7 @@ def cpus_of_threads(pid, name):
 
 
 def sleeps_of_server(server):
-    """How often its only thread has given up its CPU so far, as to sleep."""
+    """How often its only thread has given up its CPU so far, for example to sleep."""
     n, = of_threads(server.pid, "server", "voluntary_ctxt_switches")
     return int(n)
 

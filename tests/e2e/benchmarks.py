@@ -174,7 +174,7 @@ def test_cost_of_a_trial_comes_from_its_own_samples():
 # --- a quiet machine ---
 
 def need_real_time():
-    """Tested in another process: this one would keep it."""
+    """Skips the test without real-time priority. Tries it in another process, because this one would keep it."""
     need_program("chrt")
     if subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL).returncode != 0:
         skip("no right to real-time priorities")

@@ -52,11 +52,11 @@ def test_a_connection_per_query_in_a_closed_loop():
     r = run_churn("-i", "100ms", "--loop", "closed", "--queries-per-conn", 1, "--close", "rst")
     c, q = r.json["connections"], r.json["queries"]
     check_equal(q["answered"], q["sent"], "answered")
-    # each place asks no sooner than 100 ms after it was usable: 200 places for 2 s, which the waits fill
+    # each slot sends a query no sooner than 100 ms after it was usable: 200 slots for 2 s, which the waits fill
     check(q["answered"] <= 4200, f"queries: {q['answered']}")
     waits_ns = [r.json["latency_ns"][name]["mean"] for name in ("response", "gap")]
     filled_s = q["answered"] * (0.1 + sum(waits_ns) / 1e9)
-    check(filled_s > 200 * 1.5, f"{q['answered']} queries, {filled_s} s of 200 places")
+    check(filled_s > 200 * 1.5, f"{q['answered']} queries, {filled_s} s of 200 slots")
     check(c["connected"] >= q["answered"], "a connection for each")
     check_equal(r.json["rate"]["asked_qps"], None, "the rate that was asked for")
 
@@ -244,7 +244,7 @@ def test_answers_that_arrive_with_their_timeout_are_not_counted():
     """The answers are in the client's sockets when it continues, but their timeouts have expired, and it does not know when they
     arrived."""
     def stop_the_client(client):
-        n = len(progress(client)) + 1  # a line may be in the making
+        n = len(progress(client)) + 1  # a line may be about to be printed
         wait_for(lambda: any(line.in_flight >= 10 or line.lost > 0 for line in progress(client)[n:]), "queries in flight")
         suspend(client.process)
 

@@ -123,7 +123,7 @@ def processes_in(directory):
 
 
 def test_interrupted_run_ends_what_runs_in_the_background():
-    """With the real scripts/test.sh. The first one is told to end while clang-tidy waits for the parts of asan."""
+    """With the real scripts/test.sh. The first one gets a signal while clang-tidy waits for the parts of asan."""
     for hang, n_hanging, number, code in (("*release*--label-exclude* | *asan*--tests-regex*", 2, signal.SIGTERM, 143),
                                           ("*--exclude-regex* | *--label-regex*scripts*", 3, signal.SIGINT, 130)):
         tree, env = tree_for_ci()

@@ -146,7 +146,7 @@ def test_unanswered_queries_are_counted_in_their_class():
 
 
 def test_classes_of_a_closed_loop_have_their_own_intervals():
-    """A connection asks again one interval after its answer, which takes the known delay: never more often than that, and
+    """A connection sends its next query one interval after its answer, which takes the known delay: never more often than that, and
     in virtual time (tests/sim/populations.py) never less often."""
     server = known_delays()
     r = run_classes(server.port, "-t", 2, "--loop", "closed", "--threads", 2, classes=(

@@ -97,7 +97,7 @@ def test_a_port_that_answers_nothing_is_not_taken_for_a_full_one():
 
 
 def test_a_port_that_closes_before_an_answer_is_named():
-    """Its server has as many connections as it may."""
+    """Its server has reached its limit of connections."""
     server, other = Server(), Server("--max-connections", 1)
     with socket.create_connection(("127.0.0.1", other.port)) as only:
         only.sendall(b"\0\2hi")

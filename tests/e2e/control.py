@@ -36,7 +36,7 @@ def test_connections_and_rate_can_be_changed_under_load():
 
 
 def test_connection_schedule_is_kept_whatever_else_changes():
-    """20 connections, none, then 20 in their places: replacements, and nothing that a change of the rate had requested."""
+    """20 connections, none, then 20 in their slots: replacements, and nothing that a change of the rate had requested."""
     run = Steered("--conn-schedule", "1s:20,500ms:0,3600s:20", "-r", 100)
     ask(run.at_client, "/rate?qps=200")
     wait_for(lambda: stats(run.at_client)["connections"]["connected"] == 40, "the second 20")

@@ -22,7 +22,7 @@ def curl(address, method, target, *arguments):
 
 
 def ask(address, target, method="POST", status=200):
-    """The JSON object that is answered; a change is requested again while the one before is being applied."""
+    """Returns the JSON object of the response; repeats a request for a change while the previous change is being applied."""
     code, body = wait_for(lambda: (answer := curl(address, method, target))[0] != 429 and answer, f"{target} to be accepted")
     check_equal(code, status, f"status of {target}: {body}")
     return json.loads(body)
@@ -54,7 +54,7 @@ def get_stats(address):
 
 
 def stats(address):
-    """Not by curl, which takes 10 ms of CPU time to start: tests wait for what these say, and ask 50 times a second."""
+    """Returns /stats. Does not use curl, which takes 10 ms of CPU time to start: tests poll this 50 times per second."""
     code, body = wait_for(lambda: (answer := get_stats(address))[0] != 429 and answer, "/stats to be answered")
     check_equal(code, 200, f"status of /stats: {body}")
     return json.loads(body)

@@ -6,8 +6,8 @@ from faults import *
 from namespace import *
 from served import connect_many
 
-# What is lacking; how a program finds out, and what it is told: the control of the injection; the warnings of
-# tcpserver and of tcpclient; what becomes of both results.
+# The feature; how a program tests for it, and the error that it gets: the control of the injection; the warnings of
+# tcpserver and of tcpclient; how both results change.
 ROWS = {
     "SO_TIMESTAMPING": ("socket.socket().setsockopt(socket.SOL_SOCKET, 37, 24)", "ENOPROTOOPT",
                         None, "no kernel timestamps here (Protocol not available)",
@@ -141,7 +141,7 @@ def test_full_fd_table_shared_by_all_threads_leaves_room_for_control_requests_an
         server.process.send_signal(signal.SIGUSR1)
         wait_for(lambda: os.path.exists(server.json_path) and os.path.getsize(server.json_path), "its result so far")
         served.pop().close()
-        # not stats(): until the server has closed it, the connection of that request may have the place
+        # not stats(): until the server has closed it, the connection of that request may take the free descriptor
         wait_for(lambda: n_descriptors(server) == n_idle + len(served), "one to end, and the last request")
         check(connect_many(server, 1), "another takes its place")
         server.stop()

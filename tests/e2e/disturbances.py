@@ -128,8 +128,8 @@ def test_stepped_clock_changes_no_figure():
 # --- ids ---
 
 def test_queries_that_wait_for_an_id_keep_their_intended_time():
-    """100,000 outstanding on one connection: 65,536 have ids, the others wait for the first answers. The server stands
-    still from before the first until all are due, and half a second more."""
+    """100,000 outstanding on one connection: 65,536 have ids, the others wait for the first answers. The server is
+    stopped from before the first until all are due, and half a second more."""
     rate, gate = 20000 if SANITIZED else 100000, temp_path("start")
     with Server() as server:
         client = Client("-p", server.port, "-c", 1, "-r", rate, "--arrival", "constant", "-t", 100000 / rate, "--timeout",

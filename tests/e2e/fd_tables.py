@@ -46,7 +46,7 @@ def test_fixed_threads_refuse_only_when_no_table_has_room():
         check(not connect_many(server, 1), "one more is refused")
         served.pop().close()
         wait_for(lambda: server_ends(server.port) < room, "one to end")
-        check(connect_many(server, 1), "whichever listener it comes to, it gets the place of the one that ended")
+        check(connect_many(server, 1), "whichever listener it comes to, it takes the slot of the one that ended")
         server.stop()
     check_equal(len(server.result["workers"]), 2, "threads")
     check_equal(server.result["refused_by"]["fd limit"], 3 * LIMIT - room + 1, "refused")

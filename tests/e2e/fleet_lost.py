@@ -10,7 +10,7 @@ OTHERS = ["c1", "c3", "c4"]
 
 
 def end_of(run, testbed, before, phase):
-    """The end of a run that lost c2: in time, named, the others merged and reverted; then c2 is made good."""
+    """The end of a run that lost c2: in time, named, the others merged and reverted; then c2 is restored."""
     r = run.wait(120)
     print(f"     c2 lost while {phase}: over after {r.seconds:.0f} s, exit code {r.code}", flush=True)
     check_equal(r.code, 2, f"exit code: {r.out}")

@@ -27,7 +27,7 @@ def neighbour(testbed):
 
 
 def add_neighbour(testbed):
-    """One that the server has known for long."""
+    """Adds a neighbour that the server has known for a long time."""
     testbed.call("in", "srv", "ip", "neigh", "replace", "10.77.99.99", "lladdr", "02:00:00:00:00:99", "nud", "stale",
                  "dev", "eth0")
 
@@ -158,7 +158,7 @@ def test_lead_grows_with_the_number_of_hosts():
 
 
 class Controller:
-    """A host of the testbed from which a user leads the run, with what that takes in a home below /tmp."""
+    """A host of the testbed as the controller: a user runs the playbook there, from a home directory below /tmp."""
 
     def __init__(self, testbed, host, user, inventory):
         self.testbed, self.host, self.home = testbed, host, f"/tmp/{user}"

@@ -32,7 +32,7 @@ def flags_of(dynamic):
 
 
 def find(path):
-    """The protections that a binary has."""
+    """Returns the protections that a binary has."""
     segments, dynamic = output_of("readelf", "-lW", path), output_of("readelf", "-dW", path)
     imported = set(re.findall(r"UND (\w+)", output_of("readelf", "--dyn-syms", "-W", path)))
     stack = re.search(r"GNU_STACK +(?:0x\w+ +){5}(\S+)", segments)

@@ -43,7 +43,7 @@ def catches(pid, number):
 
 
 def children(pid):
-    """The pids of those that its main thread has started."""
+    """The pids of the processes that its main thread has started."""
     with open(f"/proc/{pid}/task/{pid}/children") as f:
         return set(map(int, f.read().split()))
 

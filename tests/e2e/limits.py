@@ -222,7 +222,7 @@ def test_automatic_ports_in_time_wait_can_be_planned():
 @covered_by_others
 def test_rst_leaves_no_time_wait():
     def in_time_wait(port):
-        """The client ends of them; an earlier test's server may have had the same port."""
+        """The client ends of these connections; the server of an earlier test may have had the same port."""
         return {s.local for s in tcp_sockets() if s.state == TIME_WAIT and s.remote_port == port}
 
     with Server() as server:

@@ -40,7 +40,7 @@ class Namespace:
         self.run_outside("ip", "netns", "del", self.name)
 
     def drop(self, which, verdict="drop"):
-        """Drops and counts the arriving packets that match this expression of nft(8), or does what the verdict says."""
+        """Drops and counts the arriving packets that match this expression of nft(8), or applies another verdict to them."""
         need_program("nft")
         try:
             self.run("nft", "add table inet loss; add chain inet loss in { type filter hook input priority 0; }; "

@@ -79,7 +79,7 @@ UNITS = "tcpscaler-nightly.service", "tcpscaler-nightly.timer", "tcpscaler-night
 
 
 def verify_units(changes):
-    """What systemd-analyze says of the units, with some text replaced."""
+    """The output of systemd-analyze for the units, with some text replaced."""
     directory = temp_directory()
     for name in UNITS:
         text = re.sub("^ExecStart=tcpscaler-(\\S+)", rf"ExecStart={os.path.dirname(NIGHTLY)}/\1.sh", read_source("docs", name), flags=re.M)

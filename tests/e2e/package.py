@@ -21,7 +21,7 @@ def run(*argv, code=0, **options):
 
 @functools.cache
 def package(kind="DEB", suffix=".deb"):
-    """Made once of each kind."""
+    """Returns the package of this kind, which is made once."""
     need_program("cpack", "dpkg-deb", "dpkg-shlibdeps")
     directory = temp_directory()
     run("cpack", "-G", kind, "--config", f"{BUILD_DIR}/CPackConfig.cmake", "-B", directory, cwd=BUILD_DIR)

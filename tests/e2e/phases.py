@@ -35,13 +35,13 @@ def fifo():
 
 
 def listens_at(path):
-    """Whether a unix socket does (__SO_ACCEPTCON)."""
+    """Whether a unix socket listens at this path (__SO_ACCEPTCON)."""
     with open("/proc/net/unix") as f:
         return any(fields[3] == "00010000" and fields[-1] == path for fields in map(str.split, f))
 
 
 def is_in(control, state):
-    """Whether the client says so."""
+    """Whether the client listens there and reports this state."""
     return listens_at(control.removeprefix("unix:")) and stats(control)["state"] == state
 
 

@@ -40,9 +40,9 @@ def asked(*options):
 
 
 def uses(connections):
-    """How often each line was asked, but for the proofs, which ask the first."""
+    """How often each line was sent, except in proofs, which send the first."""
     first = question(*LINES[0]).hex()
-    check_equal({of_one[0] for of_one in connections}, {first}, "what proofs ask")
+    check_equal({of_one[0] for of_one in connections}, {first}, "the query of proofs")
     counts = Counter(text for of_one in connections for text in of_one[1:])
     check_equal(set(counts) - {question(*line).hex() for line in LINES}, set(), "questions of no line")
     return [counts[question(*line).hex()] for line in LINES]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file that is there already is replaced by a complete one, or stays as it is."""
+"""An existing file is replaced by a complete one, or stays as it is."""
 
 from reports import *
 

@@ -20,7 +20,7 @@ def refusals(server_json):
 
 
 def get(path, target):
-    """The body, as a control port at a unix socket answers."""
+    """The body of the response of a control port at a unix socket."""
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(path)
         s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
@@ -126,7 +126,7 @@ def ends_within(s, seconds):
 
 
 def stuff(s):
-    """Sends until the server, whose answers are not read, takes no more, or has closed it."""
+    """Sends until the server, whose answers are not read, accepts no more data or has closed the connection."""
     s.settimeout(0.3)
     try:
         while True:

@@ -23,7 +23,7 @@ def is_served(s):
 
 
 def connect_many(server, n, source="127.0.0.1", to="127.0.0.1"):
-    """The connections, of n, that are served: all are made before the first is used; all others are reset."""
+    """Opens n connections, all before the first is used; returns those that are served. All others are reset."""
     made = []
     for _ in range(n):
         try:

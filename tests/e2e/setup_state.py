@@ -115,7 +115,7 @@ def test_state_that_others_could_have_written_is_refused():
                 check_refused(*namespace.prefix, SERVER, mode, "--state", state, contains=contains)
                 check(os.path.exists(victim), f"{mode} with {what}: nothing was removed")
         check_same(everything(namespace), before, "nothing was changed")
-        # the same trap where nobody else could have laid it: it is what --revert obeys
+        # the control: --revert executes the same file if only root can have written it
         own = os.path.join(directory, "own")
         write_text(own, TRAP.format(victim))
         script(namespace, SERVER, "--revert", "--state", own)

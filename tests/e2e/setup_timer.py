@@ -31,7 +31,7 @@ def reverts_by_itself(seconds):
     state = temp_path("state")
     with Namespace() as namespace:
         before, begin = everything(namespace), time.monotonic()
-        # as over ssh: a session whose processes are all told to hang up
+        # as over ssh: a session whose processes all get SIGHUP
         session = subprocess.run([*namespace.prefix, "setsid", "env", "--default-signal=HUP", "sh", "-c",
                                   f"{CLIENT} --apply --connections 1000 --sources 10.9.9.1-2 --dev lo --state {state} "
                                   f"--owner us --revert-after {seconds}s; kill -HUP 0"], capture_output=True, timeout=HANGS_S)

@@ -46,7 +46,7 @@ def samples(value, n=200, seed=1):
 
 
 def waves(s, rng):
-    """Memory of a program that is well: steps that last, single peaks."""
+    """Memory of a healthy program: steps that last, single peaks."""
     return 50 * MIB + MIB * (math.sin(s / 7) > 0.3) + rng.choice((0, 0, 0, 0, 5 * MIB))
 
 

@@ -137,7 +137,7 @@ class TlsPeer:
         return result
 
     def read_to_end(self):
-        """All of it, up to the close_notify that must end it."""
+        """Reads everything, up to the close_notify that must end it."""
         data = bytearray()
         try:
             while piece := self.until_done(self.tls.read, 65536):  # empty: close_notify, and none was sent

@@ -201,7 +201,7 @@ def test_a_proof_finds_out_that_nothing_listens():
 
 
 def loses_nothing(client, n):
-    """Its n sockets have been open, and no query was lost, for a second: each has asked some times."""
+    """Its n sockets have been open, and no query was lost, for a second: each has sent several queries."""
     last = progress(client)[-6:]
     return {line.live for line in last} == {n} and len({line.lost for line in last}) == 1
 
