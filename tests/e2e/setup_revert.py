@@ -110,7 +110,7 @@ def test_address_taken_over_by_somebody_else_stays():
         host.run("ip", "addr", "del", "10.9.9.1/32", "dev", "lo")
         host.run("ip", "addr", "add", "10.9.9.1/24", "dev", "lo")
         revert(host, CLIENT)
-        check(any("inet 10.9.9.1/24" in line for line in network(host)), "the address of somebody else")
+        check(any("inet 10.9.9.1/24" in line for line in network(host)), "the address of another program")
 
 
 def test_missing_values_do_not_stop_revert():

@@ -64,7 +64,7 @@ def test_sources_are_as_planned():
     check_udp(r)
     check_equal([tuple(s) for s in did["sources"]],
                 [("127.0.0.3", p) for p in (31000, 31001, 31003, 31004)] + [("127.0.0.4", p) for p in (31000, 31001)],
-                "sources: one port is somebody else's, and a spare replaces it")
+                "sources: one port is in use by another program, and a spare replaces it")
 
 
 @covered_by_others

@@ -20,6 +20,8 @@ stands? in
 stands? first
 stands? beside
 stands? behind
+stands? still
+stood still
 whoever
 what bound
 nobody keeps
@@ -32,6 +34,7 @@ has no value for
 never will take over
 in the place of
 put in its place
+for want of
 END
 }
 

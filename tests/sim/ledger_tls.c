@@ -72,7 +72,7 @@ void ledger_tls_on_secured(uint32_t i, uint64_t handshake_ns)
 }
 
 /* How early a timer may be: because of the coarse clock, and of the loop's cached time, which
- * stands still during a turn. */
+ * does not advance during a turn. */
 static uint64_t most_early_ns(void)
 {
     const struct scenario *s = &world.scenario;

@@ -33,7 +33,7 @@ void headers_begin(void)
 
 /* --- drawing --- */
 
-/* Type-length-value triples, of no matter which type. */
+/* Type-length-value triples, of any type. */
 static void add_triples(struct client *c)
 {
     const size_t n = world_up_to(MOST_EXTRA_BYTES);
