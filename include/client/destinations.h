@@ -12,11 +12,11 @@
 unsigned client_destinations(const struct client_config *config,
                              const struct sock_address *servers[CLIENT_CLASS_MOST]);
 
-/* Returns how many connections go to others than this one. */
-uint32_t client_destinations_besides(const struct client_config *config,
-                                     const struct sock_address *server);
+/* Returns how many connections go to other destinations than this one. */
+uint32_t client_destinations_n_elsewhere(const struct client_config *config,
+                                         const struct sock_address *server);
 
-/* Returns how many connections of classes to this one live.  live: of each class. */
+/* Returns how many connections of classes to this one are live.  live: the number of each class. */
 uint64_t client_destinations_live(const struct client_config *config, const uint64_t *live,
                                   const struct sock_address *server);
 

@@ -30,8 +30,8 @@ unsigned client_destinations(const struct client_config *config,
     return n;
 }
 
-uint32_t client_destinations_besides(const struct client_config *config,
-                                     const struct sock_address *server)
+uint32_t client_destinations_n_elsewhere(const struct client_config *config,
+                                         const struct sock_address *server)
 {
     uint32_t n = 0;
 

@@ -333,7 +333,7 @@ static void count_taken(struct client_sources *s, const struct client_config *c,
     uint64_t most = 0;
 
     for (unsigned i = 0; i < n_servers; i++) {
-        const uint32_t n_elsewhere = client_destinations_besides(c, servers[i]);
+        const uint32_t n_elsewhere = client_destinations_n_elsewhere(c, servers[i]);
         struct sockdiag_tuples taken;
         const bool is_known = list_taken(&taken, c, servers[i], host);
         const uint64_t n_lacking =

@@ -25,7 +25,7 @@ def check_ports_suffice(r, n_ports):
     c, q = r.json["connections"], r.json["queries"]
     check_equal(q["answered"] + q["unsent"], q["scheduled"], "answered")
     check_equal(c["outcomes"].get("connect/source ports exhausted", 0), 0, f"ends: {c['outcomes']}")
-    check_equal(r.json["churn"]["most_per_s"], None, "nothing binds")
+    check_equal(r.json["churn"]["most_per_s"], None, "no limit on replacements")
     with stall_may_spoil():
         check(c["connected"] > 1.5 * n_ports, f"more connections than ports: {c['connected']}")
 

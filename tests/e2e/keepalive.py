@@ -31,7 +31,7 @@ def unbounds_tcp_queries(server):
     return int(server.statistics()["num.query.tcp"])
 
 
-def binds(server):
+def bind_counts(server):
     """(requests over TCP, connections accepted, among them the one that asks)."""
     with urllib.request.urlopen(f"http://127.0.0.1:{server.control}/json/v1", timeout=HANGS_S) as f:
         statistics = json.load(f)
@@ -40,7 +40,7 @@ def binds(server):
 
 def binds_after_the_first_query(server):
     """The query that showed that it answers has been counted."""
-    return wait_for(lambda: (counts := binds(server))[0] > 0 and counts, "the first query to be counted")
+    return wait_for(lambda: (counts := bind_counts(server))[0] > 0 and counts, "the first query to be counted")
 
 
 def knots_tcp_queries(server):
@@ -119,7 +119,7 @@ def test_idle_timeout_of_bind_is_obeyed():
     r, connections = run_against(server)
     check_all_answered(r)
     check_told(r, connections)
-    after = binds(server)
+    after = bind_counts(server)
     check_reuse(r, after[0] - queries, after[1] - accepted - 1)
 
 

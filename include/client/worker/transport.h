@@ -163,7 +163,7 @@ static inline bool client_conn_uses_tls(const struct client_conn *c)
 }
 
 /* Returns whether it is proven by a query before it is usable. */
-static inline bool client_conn_is_to_prove(const struct client_conn *c)
+static inline bool client_conn_needs_proof(const struct client_conn *c)
 {
     const struct client_class *class = client_conn_class(c);
 

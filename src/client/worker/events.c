@@ -77,9 +77,9 @@ static void become_ready(struct client_conn *c, int fd)
         return;
     }
     t->ops->established(t->owner, c);
-    if (c->header_due && (t->config->listens || !client_conn_is_to_prove(c)) && !send_header(c))
+    if (c->header_due && (t->config->listens || !client_conn_needs_proof(c)) && !send_header(c))
         return;
-    if (!client_conn_is_to_prove(c))
+    if (!client_conn_needs_proof(c))
         client_conn_become_usable(c);
 }
 

@@ -12,7 +12,7 @@ static void on_established(void *owner, struct client_conn *c)
 
     if (p->transport.config->listens)
         client_subscribe_begin(&p->subscribe, c);
-    else if (client_conn_is_to_prove(c))
+    else if (client_conn_needs_proof(c))
         client_dispatch_proof(&p->dispatch, c);
 }
 

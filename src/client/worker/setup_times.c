@@ -102,7 +102,7 @@ void client_setup_times_ended(struct client_conn *c)
     if (times == NULL)
         return;
     count_beyond(c->transport, times->reached, client_conn_uses_tls(c),
-                 client_conn_is_to_prove(c) || c->transport->config->conn_per_query);
+                 client_conn_needs_proof(c) || c->transport->config->conn_per_query);
     times->due_ns = 0;
 }
 

@@ -86,7 +86,7 @@ enum tls_status client_tls_start(struct client_conn *c)
 int client_tls_send_step(struct client_conn *c)
 {
     struct tls_worker *w = client_tls_worker(c);
-    const bool more = c->state == CLIENT_CONN_SECURING && client_conn_is_to_prove(c) &&
+    const bool more = c->state == CLIENT_CONN_SECURING && client_conn_needs_proof(c) &&
                       client_tls_is_established(c);
     const size_t n_bytes = w->n_out;
     ssize_t n;

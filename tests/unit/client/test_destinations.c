@@ -54,11 +54,11 @@ static void connections_are_counted_by_the_port_they_go_to(void **state)
     struct client_config config = {.target = loopback(1), .n_connections = 105};
 
     (void)state;
-    assert_int_equal(client_destinations_besides(&config, &config.target), 0);
+    assert_int_equal(client_destinations_n_elsewhere(&config, &config.target), 0);
     config.classes = classes;
     config.n_classes = 3;
-    assert_int_equal(client_destinations_besides(&config, &classes[0].target), 50);
-    assert_int_equal(client_destinations_besides(&config, &classes[1].target), 55);
+    assert_int_equal(client_destinations_n_elsewhere(&config, &classes[0].target), 50);
+    assert_int_equal(client_destinations_n_elsewhere(&config, &classes[1].target), 55);
 }
 
 static void one_that_accepts_is_enough(void **state)
