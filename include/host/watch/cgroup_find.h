@@ -27,9 +27,9 @@ typedef void cgroup_on_group(void *context, const struct cgroup_group *group);
  * ancestors up to the mount point. */
 void cgroup_find_each(const char *proc, const char *controller, cgroup_on_group *on, void *context);
 
-/* Finds the group that a process, "self" or an ID, is in, in a hierarchy that has the controller and
- * in which that group has the file of its version: files[0] of version 1, files[1] of version 2.
- * False: none. */
+/* Finds the group that a process, "self" or an ID, is in, in a hierarchy that has the controller
+ * and in which that group has the file of its version: files[0] of version 1, files[1] of
+ * version 2. False: none. */
 bool cgroup_find_own(struct cgroup_group *group, const char *proc, const char *process,
                      const char *controller, const char *const files[2]);
 
