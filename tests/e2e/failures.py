@@ -111,7 +111,7 @@ def test_unresponsive_connections_are_counted_and_named():
     check("a thread of the server hangs" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
-def test_connections_that_were_never_accepted_are_not_unresponsive():
+def test_connections_that_the_server_never_accepted_do_not_count_as_unresponsive():
     """Without proofs they are live: the server's backlog has room for all."""
     for options in (("--prove", "no"), ("--queries-per-conn", 1000)):
         server = FaultServer("--accept-only", 5)
