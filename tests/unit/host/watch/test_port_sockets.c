@@ -2,6 +2,8 @@
  * test_port_sockets: the listeners of a port. */
 #include "host/watch/port_sockets.h"
 
+#include "sock_diag_steps.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -67,6 +69,8 @@ static void drops_are_those_of_the_listeners_of_the_port(void **state)
     int fds[3];
 
     (void)state;
+    if (!has_sock_diag())
+        skip();
     stay_on_one_cpu();
     assert_int_equal(listeners_of(&full).drops, 0);
     fds[0] = connect_to(&full, true);

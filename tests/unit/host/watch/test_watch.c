@@ -3,11 +3,10 @@
  * this process. */
 #include "host/watch/watch.h"
 
+#include "sock_diag_steps.h"
 #include "tree.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <linux/netlink.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -176,16 +175,6 @@ static int listen_somewhere(struct sockaddr_in *address)
     assert_int_equal(listen(fd, 17), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)address, &length), 0);
     return fd;
-}
-
-/* Not with qemu-user. */
-static bool has_sock_diag(void)
-{
-    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 || errno != EPROTONOSUPPORT;
 }
 
 static void sockets_of_the_port_are_counted(void **state)
