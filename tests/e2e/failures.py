@@ -101,7 +101,8 @@ def run_with_timeouts(*arguments):
 @covered_by_others
 def test_unresponsive_connections_are_counted_and_named():
     r, c = run_with_timeouts("--unresponsive-every", 20)
-    check_equal((c["with_timeouts"], c["unresponsive_at_end"], c["unresponsive_unacknowledged"]), (10, 10, 0), "connections with timeouts, unresponsive")
+    check_equal((c["with_timeouts"], c["unresponsive_at_end"], c["unresponsive_unacknowledged"]), (10, 10, 0),
+                "connections with timeouts, unresponsive")
     n = r.json["queries"]["timeout"]
     check("all timeouts are on 10 connections, 10 unresponsive at the end: their last queries timed out\n" in r.err, r.err)
     check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
@@ -111,7 +112,7 @@ def test_unresponsive_connections_are_counted_and_named():
     check("a thread of the server hangs" in r.json["diagnosis"][0]["remedy"], r.err)
 
 
-def test_connections_that_the_server_never_accepted_do_not_count_as_unresponsive():
+def test_connections_never_accepted_do_not_count_as_unresponsive():
     """Without proofs they are live: the server's backlog has room for all."""
     for options in (("--prove", "no"), ("--queries-per-conn", 1000)):
         server = FaultServer("--accept-only", 5)
@@ -120,7 +121,8 @@ def test_connections_that_the_server_never_accepted_do_not_count_as_unresponsive
         server.stop()
         check_conservation(r)
         with stall_may_spoil():  # after a long one few queries of a connection have timed out
-            check_equal((r.json["connections"]["unresponsive_at_end"], r.json["connections"]["live_at_end"]), (15, 20), "unresponsive, live")
+            check_equal((r.json["connections"]["unresponsive_at_end"], r.json["connections"]["live_at_end"]), (15, 20),
+                        "unresponsive, live")
             check_equal([(line["limit"], line["connections"]) for line in r.json["diagnosis"]],
                         [("the server's accept queue or connection limit", 15)], "diagnosis")
 
