@@ -73,11 +73,190 @@ static void rows_of_an_unknown_number_of_queries_fill_their_rings(void **state)
     assert_rows_bytes("-R --find rate --find-range 1-2", all_rows_bytes);
 }
 
+static void assert_room(const char *line, uint32_t n, uint32_t n_at_begin)
+{
+    const struct client_config *c = plan_of(line);
+
+    if (c->n_connections != n || c->n_at_begin != n_at_begin)
+        fail_msg("%s: %u connections, %u at the start", line, c->n_connections, c->n_at_begin);
+    client_plan_free(&plan);
+}
+
+static void there_is_room_for_the_connections_that_may_be_requested(void **state)
+{
+    (void)state;
+    assert_room("-c 100", 100, 100);
+    assert_room("-c 100 --control unix:/x", 200, 100);
+    assert_room("-c 100 --control unix:/x --max-connections 150", 150, 100);
+    assert_room("-c 100 -r 10 --on-demand --control unix:/x", 100, 100);
+    assert_room("--conn-schedule 10s:1-50,5s:80 --control unix:/x", 80, 80);
+    assert_room("-c 100 --find rate --find-range 1-2 --control unix:/x", 100, 100);
+    assert_room("-r 10 --find connections --find-range 3-300", 300, 3);
+    assert_room("--find rate --find-range 1-2 --sweep connections=5,50", 50, 5);
+    /* an address has fewer identities than twice as many connections would need */
+    assert_room("-c 40000 --control unix:/x --proxy-protocol v2 --proxy-source 10.0.0.1", 40000,
+                40000);
+}
+
+/* Each is opened for its query. */
+static void a_search_for_connections_per_second_begins_with_none(void **state)
+{
+    const struct client_config *c;
+
+    (void)state;
+    c = plan_of("--find connect-rate --find-range 1-2");
+    assert_true(c->conn_per_query);
+    assert_int_equal(c->n_at_begin, 0);
+    assert_true(c->n_connections > 0);
+    assert_false(c->prove);
+    client_plan_free(&plan);
+}
+
+static void assert_refused(const char *line, const char *reason)
+{
+    char *said;
+
+    assert_int_equal(make(line, &said), -1);
+    if (strstr(said, reason) == NULL)
+        fail_msg("%s: %s", line, said);
+    free(said);
+    client_plan_free(&plan);
+}
+
+static void what_cannot_be_planned_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("-c 70000 --proxy-protocol v2 --proxy-source 10.0.0.1",
+                   "--proxy-source: invalid value '10.0.0.1': expected an identity for each of "
+                   "70000 connections; each address provides ");
+    assert_refused("--cpu 4095", "--cpu: ");
+    assert_refused("--tls --tls-ca /nonexistent", "--tls-ca: ");
+}
+
+static void assert_window(const char *line, uint32_t n)
+{
+    assert_int_equal(plan_of(line)->connect_window, n);
+    client_plan_free(&plan);
+}
+
+static void connections_that_arrive_do_not_wait_for_others(void **state)
+{
+    (void)state;
+    assert_window("-c 500", 256);
+    assert_window("-c 500 --connect-window 7", 7);
+    assert_window("-c 500 -n 10 --connect-arrival poisson", 500);
+    assert_window("-c 500 -n 10 --connect-arrival poisson --connect-window 7", 7);
+}
+
+static void assert_stamped(const char *line, bool is_stamped)
+{
+    if (plan_of(line)->socket.stamp_received != is_stamped)
+        fail_msg("%s", line);
+    client_plan_free(&plan);
+}
+
+static void the_kernel_timestamps_answers_at_low_rates_or_on_request(void **state)
+{
+    (void)state;
+    assert_stamped("-r 99999", true);
+    assert_stamped("-r 100000", false);
+    assert_stamped("-r 100000 --kernel-ts", true);
+    assert_stamped("--schedule 10s:0-100000", false); /* its peak counts */
+    assert_stamped("--find rate --find-range 1-100000", false);
+    assert_stamped("--find rate --find-range 1-99999", true);
+}
+
+static void only_udp_has_datagrams(void **state)
+{
+    (void)state;
+    assert_false(plan_of("-r 10")->socket.datagrams);
+    client_plan_free(&plan);
+    assert_true(plan_of("-r 10 --transport udp")->socket.datagrams);
+    client_plan_free(&plan);
+}
+
+static void workers_get_what_the_options_say(void **state)
+{
+    const struct client_config *c =
+        plan_of("-c 20 -r 10 -n 30 --connect-window 5 --connect-timeout 3s --sndbuf 5000 --rcvbuf "
+                "6000 --prove no --close rst --quickack");
+
+    (void)state;
+    assert_true(c->connect_rate_per_s == 30);
+    assert_int_equal(c->connect_arrival, CLIENT_CONNECT_WINDOW);
+    assert_int_equal(c->connect_window, 5);
+    assert_true(c->connect_timeout_ns == 3 * UNITS_NS_PER_S);
+    assert_int_equal(c->socket.sndbuf_bytes, 5000);
+    assert_int_equal(c->socket.rcvbuf_bytes, 6000);
+    assert_false(c->prove);
+    assert_int_equal(c->close, CLIENT_CLOSE_RST);
+    assert_true(c->quickack);
+    assert_false(c->reconnect || c->on_demand || c->keepalive || c->quiet || c->socket.busy_poll ||
+                 c->record_connections || c->closes_newest);
+    client_plan_free(&plan);
+}
+
+static void workers_get_what_other_options_say(void **state)
+{
+    const struct client_config *c =
+        plan_of("-c 20 -i 2s --loop closed --seed 9 --drain 6s --timeout 4s --on-timeout close "
+                "--queries-per-conn 7 --backoff 1s-2s --busy-poll --connections-out /x -q");
+
+    (void)state;
+    assert_int_equal(c->arrival, PACER_CONSTANT);
+    assert_int_equal(c->select, CLIENT_SELECT_ROUND_ROBIN);
+    assert_int_equal(c->loop, CLIENT_LOOP_CLOSED);
+    assert_true(c->interval_ns == 2 * UNITS_NS_PER_S);
+    assert_int_equal(c->seed, 9);
+    assert_true(c->drain_ns == 6 * UNITS_NS_PER_S);
+    assert_true(c->timeout_ns == 4 * UNITS_NS_PER_S);
+    assert_int_equal(c->on_timeout, CLIENT_TIMEOUT_CLOSE);
+    assert_int_equal(c->queries_per_conn, 7);
+    assert_true(c->backoff.first_ns == UNITS_NS_PER_S);
+    assert_true(c->backoff.most_ns == 2 * UNITS_NS_PER_S);
+    assert_true(c->reconnect && c->quiet && c->socket.busy_poll && c->record_connections);
+    client_plan_free(&plan);
+}
+
+static void workers_get_what_clients_on_demand_need(void **state)
+{
+    const struct client_config *c = plan_of("-c 20 -r 5 --on-demand --idle-close 3s --keepalive");
+
+    (void)state;
+    assert_true(c->on_demand && c->keepalive && c->record_connections);
+    assert_true(c->idle_close_ns == 3 * UNITS_NS_PER_S);
+    client_plan_free(&plan);
+    c = plan_of("--find rate --find-range 1-2");
+    assert_true(c->closes_newest && c->prove);
+    client_plan_free(&plan);
+}
+
+/* All rings together have as many rows as that of one worker, but for a minimum each. */
+static void rings_of_many_workers_are_smaller(void **state)
+{
+    (void)state;
+    assert_int_equal(client_plan_ring_rows(1), 1 << 21);
+    assert_int_equal(client_plan_ring_rows(2), 1 << 20);
+    assert_int_equal(client_plan_ring_rows(3), 1 << 19);
+    assert_int_equal(client_plan_ring_rows(128), 1 << 14);
+    assert_int_equal(client_plan_ring_rows(1000), 1 << 14);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_rows_is_that_of_two_for_each_query),
         cmocka_unit_test(rows_of_an_unknown_number_of_queries_fill_their_rings),
+        cmocka_unit_test(there_is_room_for_the_connections_that_may_be_requested),
+        cmocka_unit_test(a_search_for_connections_per_second_begins_with_none),
+        cmocka_unit_test(what_cannot_be_planned_is_refused),
+        cmocka_unit_test(connections_that_arrive_do_not_wait_for_others),
+        cmocka_unit_test(the_kernel_timestamps_answers_at_low_rates_or_on_request),
+        cmocka_unit_test(only_udp_has_datagrams),
+        cmocka_unit_test(workers_get_what_the_options_say),
+        cmocka_unit_test(workers_get_what_other_options_say),
+        cmocka_unit_test(workers_get_what_clients_on_demand_need),
+        cmocka_unit_test(rings_of_many_workers_are_smaller),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
