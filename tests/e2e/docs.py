@@ -293,7 +293,7 @@ def test_session_in_the_readme_looks_like_a_real_one():
     """Every line but for its numbers, singulars among them, and its verdict, which this machine may spoil."""
     session = read_source("README.md").split("$ tcpclient -c 10000 -r 20000 -t 10 127.0.0.1\n")[1].split("```")[0]
     with Server() as server:
-        r = run_client("-p", server.port, "-c", 100, "-r", 2000, "-t", 10, "127.0.0.1")
+        r = run_client("-p", server.port, "-c", 100, "-r", 500, "-t", 10, "127.0.0.1")
 
     def form(text):
         lines = [re.sub(r"[\d.,:]+|\[::\]|(\b[num])?s\b|#|-", "", line).split()
