@@ -38,8 +38,8 @@ def test_cost_of_a_query_excludes_that_of_its_connection():
     for name, figures in loaded.items():
         for figure in "cpu", "server_cpu":
             check(figures[figure] < 0.7 * whole[figure], f"{figure} of {name}: {figures[figure]:.0f} us, with opening {whole[figure]:.0f}")
-        with stall_may_spoil():
-            check_between(figures["rate"], 0.999, 1.001, f"kq/s of {name}: at constant intervals")
+        # by the part that was sent in time: a stall delays the last ones
+        check_between(figures["rate"] / figures["achieved"], 0.999, 1.001, f"kq/s of {name} that were due: at constant intervals")
 
 
 def test_cpus_of_the_server_are_over_the_time_in_which_it_used_them():
