@@ -55,17 +55,19 @@ static void lack_of_memory_is_not_blamed_on_an_option(void **state)
 
 static void outputs_must_not_overwrite_certificates_and_keys(void **state)
 {
-    static const struct tls_client_options options = {.name = "a", .ca_file = cert_file};
+    static const struct tls_client_options options = {.name = "a", .ca_file = "/proc/self/exe"};
     static const struct tls_server_options of_server = {cert_file, key_file, TLS_MIN_1_2};
     char error[TLS_ERROR_BYTES];
 
     (void)state;
     assert_false(inputs_have_file(cert_file));
-    tls_context_free(tls_client_context(&options, error));
-    assert_true(inputs_have_file(cert_file));
     assert_false(inputs_have_file(key_file));
     tls_context_free(tls_server_context(&of_server, error));
+    assert_true(inputs_have_file(cert_file));
     assert_true(inputs_have_file(key_file));
+    assert_false(inputs_have_file(options.ca_file));
+    assert_null(tls_client_context(&options, error)); /* even if it has no certificate */
+    assert_true(inputs_have_file(options.ca_file));
 }
 
 static void contexts_of_clients_are_set_to_their_options(void **state)
@@ -161,6 +163,51 @@ static void options_that_cannot_be_met_are_named(void **state)
     assert_non_null(strstr(error, "': it has no certificate in PEM format"));
 }
 
+/* 45 bytes: the longest address; 255: the longest name (RFC 1035, 2.3.4). */
+static void names_of_any_length_are_sent(void **state)
+{
+    static const size_t lengths[] = {1, 44, 45, 46, 47, 254, 255};
+    char name[256], error[TLS_ERROR_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const struct tls_client_options options = {.name = name, .ca_file = cert_file};
+        struct tls_context *c;
+
+        memset(name, 'a', lengths[i]);
+        name[lengths[i]] = '\0';
+        c = tls_client_context(&options, error);
+        if (c == NULL)
+            fail_msg("%s", error);
+        assert_string_equal(c->server_name, name);
+        tls_context_free(c);
+    }
+}
+
+/* Those of TLS 1.3 come first. */
+static void only_the_ciphers_of_the_list_are_offered(void **state)
+{
+    static const char *const suites[] = {"TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"};
+    static const char *const others[] = {"AES256-SHA256", "AES128-SHA256"};
+    static const struct tls_client_options options = {
+        .name = "a",
+        .ca_file = cert_file,
+        .ciphers = "AES256-SHA256:TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256:AES128-SHA256"};
+    char error[TLS_ERROR_BYTES];
+    struct tls_context *c = tls_client_context(&options, error);
+    const STACK_OF(SSL_CIPHER) * offered;
+
+    (void)state;
+    if (c == NULL)
+        fail_msg("%s", error);
+    offered = SSL_CTX_get_ciphers(c->ctx);
+    assert_int_equal(sk_SSL_CIPHER_num(offered), 4);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(SSL_CIPHER_get_name(sk_SSL_CIPHER_value(offered, i)),
+                            i < 2 ? suites[i] : others[i - 2]);
+    tls_context_free(c);
+}
+
 static void lists_of_ciphers_are_those_of_openssl(void **state)
 {
     static const char *const lists[] = {
@@ -220,6 +267,8 @@ int main(void)
         cmocka_unit_test(contexts_of_clients_are_set_to_their_options),
         cmocka_unit_test(a_server_sends_one_ticket_and_keeps_no_session),
         cmocka_unit_test(options_that_cannot_be_met_are_named),
+        cmocka_unit_test(names_of_any_length_are_sent),
+        cmocka_unit_test(only_the_ciphers_of_the_list_are_offered),
         cmocka_unit_test(lists_of_ciphers_are_those_of_openssl),
         cmocka_unit_test(unusable_keys_are_refused_with_the_reason),
         cmocka_unit_test(lack_of_memory_is_not_blamed_on_an_option),
