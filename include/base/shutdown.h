@@ -37,7 +37,7 @@ bool shutdown_is_hangup(void);
  * gone.  Any thread. */
 bool shutdown_was_requested(void);
 
-/* The same as a flag, for code that must not depend on signals. */
-const atomic_bool *shutdown_flag(void);
+/* The same as a flag, nonzero once requested, for code that must not depend on signals. */
+const atomic_int *shutdown_flag(void);
 
 #endif

@@ -35,7 +35,7 @@ struct rows_options {
     /* One query in this many has rows, >= 1.  It has both rows or none, and the same queries are
      * selected in every run of an open loop, by a hash of connection, id and time due. */
     uint64_t one_in;
-    const atomic_bool *hurry; /* NULL, or a flag: while it is set, ROWS_HURRY_TIMEOUT_NS applies */
+    const atomic_int *hurry; /* NULL, or a flag: while nonzero, ROWS_HURRY_TIMEOUT_NS applies */
 };
 
 /* Starts the writer thread.  Returns NULL with errno on failure. */

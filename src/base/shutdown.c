@@ -15,8 +15,11 @@
 /* timeout(1) sends its signal twice, to its child and to the process group of both. */
 #define SAME_REQUEST_NS (200 * UNITS_NS_PER_MS)
 
-static atomic_bool asked;      /* lock-free: a handler may touch these */
+/* A handler changes them.  No bool: on RISC-V, gcc before 14 needs libatomic to exchange a byte. */
+static atomic_int asked;
 static atomic_ullong asked_ns; /* CLOCK_MONOTONIC; 0: not yet */
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2, "signal-safety(7)");
+
 static int wake_fd = -1;
 static bool stderr_was_terminal;
 
@@ -95,7 +98,7 @@ void shutdown_request(int number)
      * its handler interrupted this one's */
     if (number != 0)
         atomic_compare_exchange_strong(&asked_ns, &first_ns, ns);
-    if (atomic_exchange(&asked, true)) {
+    if (atomic_exchange(&asked, 1) != 0) {
         if (number != SIGHUP && first_ns > 0 && ns > first_ns + SAME_REQUEST_NS)
             _exit(128 + number);
     } else if (write(wake_fd, &one, sizeof one) < 0) {
@@ -122,12 +125,12 @@ static void take_hangup(void)
 
 bool shutdown_was_requested(void)
 {
-    if (stderr_was_terminal && !atomic_load(&asked))
+    if (stderr_was_terminal && atomic_load(&asked) == 0)
         take_hangup();
-    return atomic_load(&asked);
+    return atomic_load(&asked) != 0;
 }
 
-const atomic_bool *shutdown_flag(void)
+const atomic_int *shutdown_flag(void)
 {
     return &asked;
 }

@@ -151,14 +151,14 @@ static void waiting_ends_when_it_is_told_to(void **state)
 /* Without the flag, closing would take ROWS_TIMEOUT_NS. */
 static void a_hurry_shortens_the_timeout_of_a_reader(void **state)
 {
-    atomic_bool hurry;
+    atomic_int hurry;
     struct rows_options options = {.n_rings = 1, .ring_rows = 1024, .one_in = 1, .hurry = &hurry};
     struct rows_result result;
     struct rows *s;
     int ends[2];
 
     (void)state;
-    atomic_init(&hurry, true);
+    atomic_init(&hurry, 1);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
     options.fd = ends[1];
