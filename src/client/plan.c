@@ -11,6 +11,7 @@
 #include "client/plan_target.h"
 #include "client/plan_threads.h"
 #include "client/worker/query.h"
+#include "client/worker/record.h"
 #include "host/preflight_tuples.h"
 #include "host/process_limits.h"
 #include "measure/rows.h"
@@ -147,6 +148,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .n_classes = c->n_classes,
         .rows_bytes = o->raw ? rows_bytes(c->n_workers) : 0,
         .touched_rows_bytes = o->raw ? touched_rows_bytes(c, o) : 0,
+        .record_bytes = c->record_connections ? sizeof(struct client_record) : 0,
         .in_flight_bytes = client_query_in_flight_bytes(c),
         .own_fd_tables = c->own_fd_tables,
         .reserved_fds = process_limits_reserved_fds(c->own_fd_tables, c->n_workers),

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "client/worker/record.h"
 #include "opts_steps.h"
 
 #include <stdlib.h>
@@ -71,6 +72,20 @@ static void rows_of_an_unknown_number_of_queries_fill_their_rings(void **state)
     assert_rows_bytes("-R -c 10 -i 1 --loop closed -t 1", all_rows_bytes);
     assert_rows_bytes("-R -r 10 -t 1 --control unix:/x", all_rows_bytes);
     assert_rows_bytes("-R --find rate --find-range 1-2", all_rows_bytes);
+}
+
+static void assert_record_bytes(const char *line, uint64_t n_bytes)
+{
+    assert_int_equal(plan_of(line)->memory_ends.client_record_bytes, n_bytes);
+    client_plan_free(&plan);
+}
+
+static void memory_of_records_is_that_of_runs_that_keep_them(void **state)
+{
+    (void)state;
+    assert_record_bytes("-c 100", 0);
+    assert_record_bytes("-c 100 --connections-out /x", sizeof(struct client_record));
+    assert_record_bytes("-c 100 -r 10 --on-demand", sizeof(struct client_record));
 }
 
 static void assert_room(const char *line, uint32_t n, uint32_t n_at_begin)
@@ -247,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_rows_is_that_of_two_for_each_query),
         cmocka_unit_test(rows_of_an_unknown_number_of_queries_fill_their_rings),
+        cmocka_unit_test(memory_of_records_is_that_of_runs_that_keep_them),
         cmocka_unit_test(there_is_room_for_the_connections_that_may_be_requested),
         cmocka_unit_test(a_search_for_connections_per_second_begins_with_none),
         cmocka_unit_test(what_cannot_be_planned_is_refused),

@@ -16,14 +16,14 @@ static void assert_within_3_percent(uint64_t predicted, uint64_t measured)
 /* Linux 6.18: decrease of MemFree, and the charge of a version 1 cgroup. */
 static void measured_runs_are_predicted_within_3_percent(void **state)
 {
-    const struct memory_ends of_100k = {100000, 100000, 6, 6, false, false,
-                                        false,  0,      0, 0, 0,     false},
-                             of_300k = {300000, 300000, 16, 16, false, false,
-                                        false,  0,      0,  0,  0,     false},
-                             client_100k = {100000, 0, 6, 0, false, false,
-                                            false,  0, 0, 0, 0,     false},
-                             server_100k = {0,     100000, 0, 6, false, false,
-                                            false, 0,      0, 0, 0,     false};
+    const struct memory_ends of_100k = {100000, 100000, 6, 6, false, false, false,
+                                        0,      0,      0, 0, false, 0},
+                             of_300k = {300000, 300000, 16, 16, false, false, false,
+                                        0,      0,      0,  0,  false, 0},
+                             client_100k = {100000, 0, 6, 0, false, false, false,
+                                            0,      0, 0, 0, false, 0},
+                             server_100k = {0, 100000, 0, 6, false, false, false,
+                                            0, 0,      0, 0, false, 0};
 
     (void)state;
     assert_within_3_percent(memory_model_bytes(&of_100k, MEMORY_OF_MACHINE), 838100000);
@@ -35,8 +35,8 @@ static void measured_runs_are_predicted_within_3_percent(void **state)
 
 static void a_udp_socket_takes_less_than_a_connection(void **state)
 {
-    const struct memory_ends tcp = {1000, 0, 2, 0, false, false, false, 0, 0, 0, 0, false},
-                             udp = {1000, 0, 2, 0, false, true, false, 0, 0, 0, 0, false};
+    const struct memory_ends tcp = {1000, 0, 2, 0, false, false, false, 0, 0, 0, 0, false, 0},
+                             udp = {1000, 0, 2, 0, false, true, false, 0, 0, 0, 0, false, 0};
 
     (void)state;
     assert_int_equal(memory_model_connection_bytes(&udp, MEMORY_OF_MACHINE), 2900 + 95);
@@ -48,10 +48,10 @@ static void a_udp_socket_takes_less_than_a_connection(void **state)
 
 static void end_that_is_elsewhere_takes_nothing(void **state)
 {
-    const struct memory_ends client = {1000, 0, 2, 2, false, false, false, 0, 0, 0, 0, false},
-                             server = {0, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
-                             both = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
-                             neither = {0, 0, 2, 2, false, false, false, 0, 0, 0, 0, false};
+    const struct memory_ends client = {1000, 0, 2, 2, false, false, false, 0, 0, 0, 0, false, 0},
+                             server = {0, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false, 0},
+                             both = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false, 0},
+                             neither = {0, 0, 2, 2, false, false, false, 0, 0, 0, 0, false, 0};
 
     (void)state;
     assert_int_equal(memory_model_bytes(&neither, MEMORY_OF_MACHINE), 0);
@@ -68,9 +68,10 @@ static void end_that_is_elsewhere_takes_nothing(void **state)
 /* Its table has at most 24 bytes per connection. */
 static void counting_sources_takes_memory_of_the_server(void **state)
 {
-    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
-                             with = {1000, 1000, 2, 2, false, false, true, 0, 0, 0, 0, false},
-                             client = {1000, 0, 2, 0, false, false, true, 0, 0, 0, 0, false};
+    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false,
+                                        0,    0,    0, 0, false, 0},
+                             with = {1000, 1000, 2, 2, false, false, true, 0, 0, 0, 0, false, 0},
+                             client = {1000, 0, 2, 0, false, false, true, 0, 0, 0, 0, false, 0};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
@@ -81,13 +82,35 @@ static void counting_sources_takes_memory_of_the_server(void **state)
 /* A timer of libevent each. */
 static void closing_idle_connections_takes_memory_of_the_server(void **state)
 {
-    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, false},
-                             with = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, true};
+    const struct memory_ends without = {1000, 1000, 2, 2, false, false, false,
+                                        0,    0,    0, 0, false, 0},
+                             with = {1000, 1000, 2, 2, false, false, false, 0, 0, 0, 0, true, 0};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
         assert_int_equal(memory_model_bytes(&with, a) - memory_model_bytes(&without, a),
                          1000 * 144);
+}
+
+/* Of --connections-out, say; its table is mapped at once, and touched as connections are opened. */
+static void a_record_of_each_connection_is_the_clients(void **state)
+{
+    struct memory_ends ends = {
+        .client_connections = 1000, .server_connections = 500, .client_threads = 1};
+
+    (void)state;
+    for (int account = MEMORY_OF_MACHINE; account <= MEMORY_OF_PROCESS; account++) {
+        uint64_t without, each;
+
+        ends.client_record_bytes = 0;
+        without = memory_model_bytes(&ends, (enum memory_account)account);
+        each = memory_model_connection_bytes(&ends, (enum memory_account)account);
+        ends.client_record_bytes = 144;
+        assert_int_equal(memory_model_bytes(&ends, (enum memory_account)account) - without,
+                         1000 * 144);
+        assert_int_equal(memory_model_connection_bytes(&ends, (enum memory_account)account) - each,
+                         144);
+    }
 }
 
 static void address_space_is_what_is_mapped_though_not_touched(void **state)
@@ -116,8 +139,8 @@ static void address_space_is_what_is_mapped_though_not_touched(void **state)
 
 static void each_connection_adds_the_same(void **state)
 {
-    const struct memory_ends few = {1000, 1000, 2, 2, true, false, false, 0, 0, 0, 0, false},
-                             more = {1001, 1001, 2, 2, true, false, false, 0, 0, 0, 0, false};
+    const struct memory_ends few = {1000, 1000, 2, 2, true, false, false, 0, 0, 0, 0, false, 0},
+                             more = {1001, 1001, 2, 2, true, false, false, 0, 0, 0, 0, false, 0};
 
     (void)state;
     for (enum memory_account a = MEMORY_OF_MACHINE; a <= MEMORY_OF_PROCESS; a++)
@@ -133,6 +156,7 @@ int main(void)
         cmocka_unit_test(end_that_is_elsewhere_takes_nothing),
         cmocka_unit_test(counting_sources_takes_memory_of_the_server),
         cmocka_unit_test(closing_idle_connections_takes_memory_of_the_server),
+        cmocka_unit_test(a_record_of_each_connection_is_the_clients),
         cmocka_unit_test(address_space_is_what_is_mapped_though_not_touched),
         cmocka_unit_test(each_connection_adds_the_same),
     };
