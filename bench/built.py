@@ -8,7 +8,7 @@ import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from checks import Skip
+from helpers.checks import Skip
 from process_tree import tree
 
 PROGRAM = os.path.basename(sys.argv[0])

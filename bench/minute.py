@@ -14,7 +14,7 @@ import usage
 
 from subjects import *
 
-from cable import SERVER_IP, Cable
+from helpers.cable import SERVER_IP, Cable
 from occupy import occupied
 
 MINUTE_S = 60

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from harness import TCPCLIENT, check
+from helpers.harness import TCPCLIENT, check
 from stages import OPEN
 
 PORTS_PER_ADDRESS = 60000  # some are reserved or taken

@@ -13,8 +13,8 @@ import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from dns_server import DnsServer, KNOT, NSD, UNBOUND
-from harness import *
+from helpers.dns_server import DnsServer, KNOT, NSD, UNBOUND
+from helpers.harness import *
 from process_tree import cpu_times, is_running, peak_mb, tree
 from stages import CLOSING, OPEN, Stages
 

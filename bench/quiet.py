@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from machine import Machine, cpu_times
+from helpers.machine import Machine, cpu_times
 
 MOST_BUSY, MOST_STALL_S, MOST_STOLEN = 0.05, 0.05, 0.005
 

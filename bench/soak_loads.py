@@ -7,8 +7,8 @@ import sys
 from typing import Callable, NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from authority import Authority
-from harness import *
+from helpers.authority import Authority
+from helpers.harness import *
 
 PORTS_PER_ADDRESS = 60000  # some are reserved or taken
 MESSAGE_BYTES = 512

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from files import temp_path
+from helpers.files import temp_path
 
 OPEN, CLOSING = "READY=1", "STOPPING=1"
 

@@ -8,8 +8,8 @@ import sys
 import usage
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
-from authority import Authority
-from dns_server import *
+from helpers.authority import Authority
+from helpers.dns_server import *
 
 # Slots per connection of a search: unbound and nsd shorten their timeouts when more than half of the slots are in use.
 SLOTS = 2

@@ -2,8 +2,8 @@
 """Answers as a bad network or server gives them: split, coalesced, reordered, duplicated, dropped,
 late, unknown, malformed; connections reset and closed. Counts are compared with the server's own."""
 
-from faults import *
-from ranks import *
+from helpers.faults import *
+from helpers.ranks import *
 
 
 def run_against(faults, *options):

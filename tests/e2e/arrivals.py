@@ -3,7 +3,7 @@
 
 import math
 
-from harness import *
+from helpers.harness import *
 
 
 # --- arrivals ---

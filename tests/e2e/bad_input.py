@@ -3,7 +3,7 @@
 
 import socket
 
-from harness import *
+from helpers.harness import *
 
 
 def refused(program, *arguments, contains, prefix=()):

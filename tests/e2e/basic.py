@@ -6,7 +6,7 @@ import collections
 import math
 from datetime import datetime
 
-from faults import *
+from helpers.faults import *
 
 
 @covered_by_others

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """bench/all, with fake programs instead of the benchmarks."""
 
-from bench_programs import *
+from helpers.bench_programs import *
 import blocks
 
 README = "Before.\n<!-- quoted from docs/performance.md -->\nold\n<!-- end of the quotation -->\nAfter.\n"
@@ -34,11 +34,11 @@ class Tree:
 
     def __init__(self):
         self.root = os.path.realpath(temp_path("tree"))
-        for name in ("bench", "docs", "tests/e2e"):
+        for name in ("bench", "docs", "tests/e2e/helpers"):
             os.makedirs(os.path.join(self.root, name))
         for name in ("all", "blocks.py", "built.py", "ending.py", "process_tree.py", "usage.py"):
             shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
-        shutil.copy(os.path.join(SOURCE_DIR, "tests/e2e/checks.py"), os.path.join(self.root, "tests/e2e"))
+        shutil.copy(os.path.join(SOURCE_DIR, "tests/e2e/helpers/checks.py"), os.path.join(self.root, "tests/e2e/helpers"))
         for name, text in FAKES.items():
             self.write(os.path.join("bench", name), text)
         self.write("README.md", README)
@@ -124,7 +124,8 @@ def test_interrupted_run_keeps_what_it_has_and_leaves_nothing_behind():
     with open(temp_path("out"), "w+") as out:
         process = spawn([os.path.join(tree.root, "bench/all"), "scale", "slow"], stdout=out, cwd=tree.root,
                         env={**os.environ, **tree.environment()})
-        wait_for(lambda: " has started\n" in read_text(out.name), "the slow one, and that bench/all reads what it prints")
+        wait_for(lambda: " has started\n" in read_text(out.name) or process.poll() is not None,
+                 "the slow one, and that bench/all reads what it prints")
         slow = re.search(r"^(\d+) has started$", read_text(out.name), re.M).group(1)
         stop(process)
     wait_for(lambda: has_ended(slow), "the end of the benchmark")

@@ -7,7 +7,7 @@ import importlib.machinery
 import importlib.util
 import io
 
-from bench_programs import *
+from helpers.bench_programs import *
 import blocks
 import compare_report
 import compare_targets

@@ -8,7 +8,7 @@ import dis
 import importlib
 import types
 
-from bench_programs import *
+from helpers.bench_programs import *
 import blocks
 import minute
 import occupy
@@ -74,11 +74,11 @@ def test_benchmark_that_cannot_run_says_why_in_one_line():
     for statement, message in (("checks.skip('not root')", "fails: not root\n"),
                                ("raise AssertionError('expected 2:\\n 1')", "fails: expected 2: 1\n")):
         path = write_program(os.path.join(temp_directory(), "fails"), "#!/usr/bin/env python3\nimport sys\n"
-                             f"sys.path.insert(0, {BENCH!r})\nimport built, checks\n{statement}\n")
+                             f"sys.path.insert(0, {BENCH!r})\nimport built\nfrom helpers import checks\n{statement}\n")
         r = run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
         check_equal((r.returncode, r.stderr), (1, message), "exit code and messages")
     write_text(path, read_text(path).replace(statement, "1 / 0"))  # the control: a bug says where it is
-    check("line 5" in run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"}).stderr, "where a bug is")
+    check("line 6" in run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"}).stderr, "where a bug is")
 
 
 # --- names ---
@@ -93,7 +93,7 @@ def names_of(text):
     """The names that it assigns and imports, including all names of a module from which it imports *."""
     code = compile(text, "", "exec")
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_NAME", "STORE_GLOBAL")} | set(dir(builtins))
-    for module in re.findall(r"^from (\w+) import \*$", text, re.M):
+    for module in re.findall(r"^from ([\w.]+) import \*$", text, re.M):
         names.update(dir(importlib.import_module(module)))
     return names
 
@@ -106,7 +106,7 @@ def test_programs_use_names_that_exist():
     """A program may run for minutes before it uses a wrong name."""
     for name in executables():
         check_equal(unknown_names(read_source("bench", name)), set(), f"unknown names in {name}")
-    check_equal(unknown_names("from harness import *\ndef f():\n    return free_port(), nothing.x\n"), {"nothing"}, "the control")
+    check_equal(unknown_names("from helpers.harness import *\ndef f():\n    return free_port(), nothing.x\n"), {"nothing"}, "the control")
 
 
 # --- the page ---

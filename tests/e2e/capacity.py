@@ -3,8 +3,8 @@
 
 import threading
 
-from authority import *
-from harness import *
+from helpers.authority import *
+from helpers.harness import *
 
 
 def start_search(*arguments):

@@ -2,7 +2,7 @@
 """Replaced connections: after a number of queries, and after a failure. Exhausted source ports are named;
 connections are reopened when a server comes back."""
 
-from namespace import *
+from helpers.namespace import *
 
 
 def check_counts_of_both_sides(server, r):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """.ci/run, tests/deep and scripts/install-deps.sh, with stubs for the tools: no failure is ignored."""
 
-from harness import *
+from helpers.harness import *
 
 
 def stub(directory, name, text):
@@ -230,7 +230,7 @@ def test_unit_tests_are_configured_anew_if_some_may_have_been_left_out():
 def run_file_of_tests(name, text, part="1/1"):
     """The exit code and output of a file with these tests."""
     path = temp_path(name)
-    write_text(path, f"from harness import *\n{text}\nmain(own_network=False)\n")
+    write_text(path, f"from helpers.harness import *\n{text}\nmain(own_network=False)\n")
     r = run_command([sys.executable, path], env={**os.environ, "PYTHONPATH": os.path.join(SOURCE_DIR, "tests/e2e"),
                                                  "TCPSCALER_SUITE": "", "TCPSCALER_PART": part})
     return r.returncode, r.stdout

@@ -4,10 +4,10 @@
 The fault server answers the queries of class a after 20 ms and those of class b after 50 ms, so that the response times
 of each class are known; it counts both by their names."""
 
-from class_runs import *
-from control_api import *
-from faults import *
-from reports import need_tcpreport
+from helpers.class_runs import *
+from helpers.control_api import *
+from helpers.faults import *
+from helpers.reports import need_tcpreport
 
 DELAYS_MS = {"a": 20, "b": 50}
 

@@ -2,10 +2,10 @@
 """The connections of classes: TLS and ports of their own, how long they are used, and whom the run blames for those that
 fail."""
 
-from authority import *
-from class_runs import *
-from control_api import control_path, stats
-from faults import *
+from helpers.authority import *
+from helpers.class_runs import *
+from helpers.control_api import control_path, stats
+from helpers.faults import *
 
 
 def test_one_class_may_use_tls_on_a_port_of_its_own():

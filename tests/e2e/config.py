@@ -3,7 +3,7 @@
 
 import re
 
-from harness import *
+from helpers.harness import *
 
 PROFILES = ["connscale-200k", "tcpscaler-300k", "subscribers-200k"]
 

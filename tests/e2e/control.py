@@ -4,7 +4,7 @@
 import http.client
 import socket
 
-from control_api import *
+from helpers.control_api import *
 
 
 @covered_by_others

@@ -5,7 +5,7 @@ import socket
 import stat
 import threading
 
-from control_api import *
+from helpers.control_api import *
 
 
 def test_token_is_required_and_its_file_must_be_private():

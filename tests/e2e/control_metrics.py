@@ -4,8 +4,8 @@
 import urllib.parse
 import urllib.request
 
-from authority import Authority
-from identities import *
+from helpers.authority import Authority
+from helpers.identities import *
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 

@@ -5,7 +5,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from control_api import *
+from helpers.control_api import *
 from control_metrics import start_prometheus
 
 DASHBOARD = os.path.join(SOURCE_DIR, "docs", "grafana-dashboard.json")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """If a kernel lacks a feature, or a container forbids it, both programs warn once and continue."""
 
-from control_api import control_path, stats
-from faults import *
-from namespace import *
-from served import connect_many
+from helpers.control_api import control_path, stats
+from helpers.faults import *
+from helpers.namespace import *
+from helpers.served import connect_many
 
 # The feature; how a program tests for it, and the error that it gets: the control of the injection; the warnings of
 # tcpserver and of tcpclient; how both results change.

@@ -2,7 +2,7 @@
 """The first minutes: demo.sh on a noisy machine, with fake programs, to check how it reports their results; and what
 CMake says on another system."""
 
-from harness import *
+from helpers.harness import *
 
 FAKES = {
     "tcpserver": "#!/bin/sh\necho 'tcpserver: listening on [::]:4242, 2 threads' >&2\nexec sleep 3600\n",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A starved CPU, a stepped clock, more queries than ids: what the figures say then, each with a control."""
 
-from faults import *
-from start_file import open_gate, wait_ready
+from helpers.faults import *
+from helpers.start_file import open_gate, wait_ready
 
 
 # --- validity ---

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A test that fails is repeated if the machine was disturbed, and only then."""
 
-from harness import *
+from helpers.harness import *
 
 
 class Unsound:

@@ -6,8 +6,8 @@ import socket
 import threading
 from collections import Counter
 
-from capture import *
-from dns_server import *
+from helpers.capture import *
+from helpers.dns_server import *
 
 CONNECTIONS, RATE_QPS, SECONDS = 2000, 5000, 3
 

@@ -5,8 +5,8 @@ import functools
 import glob
 import re
 
-from documents import *
-from reports import need_tcpreport
+from helpers.documents import *
+from helpers.reports import need_tcpreport
 
 
 def documented(text):

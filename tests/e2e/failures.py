@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Failures during a run are counted, reported and survived: the server dies or stalls, the user interrupts."""
 
-from authority import Authority, serve_with
-from faults import *
-from namespace import *
-from start_file import open_gate, wait_ready
+from helpers.authority import Authority, serve_with
+from helpers.faults import *
+from helpers.namespace import *
+from helpers.start_file import open_gate, wait_ready
 
 
 def wait_until_answered(client, n):

@@ -4,9 +4,9 @@ thread is started when all are full."""
 
 import resource
 
-from control_api import ask, control_path, metrics, stats
-from harness import *
-from served import connect, connect_many, is_served
+from helpers.control_api import ask, control_path, metrics, stats
+from helpers.harness import *
+from helpers.served import connect, connect_many, is_served
 
 LIMIT = 200  # of a table; some of it are not connections
 UNDER = under_fd_limit(LIMIT)

@@ -3,8 +3,8 @@
 fleet/run.yml. fleet_settings.py has other controllers, fleet_lost.py hosts lost at any moment, fleet_versions.py compares versions of
 Ansible."""
 
-from ranks import *
-from testbed import *
+from helpers.ranks import *
+from helpers.testbed import *
 
 
 def run_of_four(testbed, before):

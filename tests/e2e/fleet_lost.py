@@ -3,7 +3,7 @@
 runs it; the normal test run only has fleet.py."""
 
 from package import package
-from testbed import *
+from helpers.testbed import *
 
 CLIENTS = ["c1", "c2", "c3", "c4"]
 OTHERS = ["c1", "c3", "c4"]

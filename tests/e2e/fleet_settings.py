@@ -4,7 +4,7 @@
 import importlib.util
 import tarfile
 
-from testbed import *
+from helpers.testbed import *
 
 SMALL = {"connections": 200, "rate": 200, "duration": 2}
 SHORT = {"time_limit": 200, "connect_timeout": 60, "lead": 10, "warmup": 5, "duration": 6}  # by a second

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """fleet/run.yml with the Ansible that is installed and with PyPI's newest."""
 
-from testbed import *
+from helpers.testbed import *
 
 
 def form(report):

@@ -2,7 +2,7 @@
 """A server that stops answering and later continues: the client's memory does not grow, and every late answer is counted
 as late."""
 
-from harness import *
+from helpers.harness import *
 
 RATE = 10000 if SANITIZED else 100000
 FREEZE_S = float(os.environ.get("FREEZE_S", "4"))  # a minute of it: FREEZE_S=60

@@ -4,7 +4,7 @@ start is not made up for."""
 
 import ctypes
 
-from start_file import *
+from helpers.start_file import *
 
 NS = 10**9
 

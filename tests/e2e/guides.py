@@ -8,9 +8,9 @@ import resource
 import shlex
 from collections import Counter
 
-from dns_server import DnsServer
-from documents import COMMANDS, FENCE, fences, options_of, run_example, sections
-from harness import *
+from helpers.dns_server import DnsServer
+from helpers.documents import COMMANDS, FENCE, fences, options_of, run_example, sections
+from helpers.harness import *
 
 GUIDES = tuple(sorted(name for name in os.listdir(os.path.join(SOURCE_DIR, "docs")) if name.endswith(".md")))
 # Output of a program of bench/ (bench/blocks.py).

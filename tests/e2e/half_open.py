@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Established on the client, unknown to the server: a full accept queue and a slow link."""
 
-from control_api import *
-from faults import *
-from namespace import *
-from ranks import *
+from helpers.control_api import *
+from helpers.faults import *
+from helpers.namespace import *
+from helpers.ranks import *
 
 RTT_MS, BACKLOG, CONNECTIONS = 120, 2, 10
 IN_QUEUE = BACKLOG + 1  # the kernel lets one more in

@@ -3,7 +3,7 @@
 
 import platform
 
-from harness import *
+from helpers.harness import *
 
 CONTROL = r"""
 #include <stdio.h>

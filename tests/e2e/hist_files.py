@@ -9,8 +9,8 @@ import statistics
 import struct
 import zlib
 
-from hdr_java import *
-from ranks import *
+from helpers.hdr_java import *
+from helpers.ranks import *
 
 
 def bucket_of(value_ns):

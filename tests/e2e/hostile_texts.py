@@ -3,7 +3,7 @@
 
 import xml.etree.ElementTree
 
-from html_page import *
+from helpers.html_page import *
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=alert(2)>&lt;b&gt;"
 

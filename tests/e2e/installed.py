@@ -7,7 +7,7 @@ import functools
 import glob
 import stat
 
-from harness import *
+from helpers.harness import *
 
 BUILD_DIR = os.path.dirname(os.path.abspath(TCPCLIENT))
 PREFIXES = "", "tcpscaler-"

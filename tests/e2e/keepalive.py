@@ -4,8 +4,8 @@ many connections and queries are counted as by the servers and the kernel."""
 
 import urllib.request
 
-from dns_server import *
-from witness import *
+from helpers.dns_server import *
+from helpers.witness import *
 
 CLIENTS, TOLD_S = 10, 1
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A file of tests that is killed leaves no process behind, nor does one that is interrupted while tests/stall stops its processes."""
 
-from testbed import *
+from helpers.testbed import *
 
 # a file of tests: hosts of a testbed, a process in a session of its own and a named network namespace
 FILE = f"""
 import sys
 sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
-from namespace import *
-from testbed import *
+from helpers.namespace import *
+from helpers.testbed import *
 
 def test_that_never_ends():
     Testbed(1)
@@ -77,7 +77,7 @@ import os
 import signal
 import sys
 sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
-import isolation
+from helpers import isolation
 
 number, moment, last = signal.Signals[sys.argv[1]], sys.argv[2], int(sys.argv[3])
 n_forks = 0
@@ -115,7 +115,7 @@ def test_file_ended_while_it_starts_ends():
 SLEEPING = f"""
 import sys
 sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
-from harness import *
+from helpers.harness import *
 
 def test_that_never_ends():
     spawn(["sleep", "1000"]).wait()

@@ -3,8 +3,8 @@
 
 import socket
 
-from authority import Authority, ask, serve_with
-from harness import *
+from helpers.authority import Authority, ask, serve_with
+from helpers.harness import *
 
 
 def local_tuples(port):

@@ -3,7 +3,7 @@
 
 import glob
 
-from harness import *
+from helpers.harness import *
 
 
 def run_words_lint(*arguments):

@@ -2,7 +2,7 @@
 """haproxy and nginx between both programs: the clients named by PROXY headers arrive unaltered, and the counts of both sides
 agree; no query is unaccounted for after a reload in mid-run."""
 
-from identities import *
+from helpers.identities import *
 
 LISTEN = """global
   maxconn 4000

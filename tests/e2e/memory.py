@@ -6,9 +6,9 @@ import contextlib
 import socket
 import struct
 
-from control_api import control_path, stats
-from harness import *
-from authority import Authority, serve_with
+from helpers.control_api import control_path, stats
+from helpers.harness import *
+from helpers.authority import Authority, serve_with
 
 MOST_IDLE_BYTES = 128
 MOST_BYTES = 256  # with an idle timeout

@@ -2,9 +2,9 @@
 """Limits of a cgroup on memory, CPU time or threads: the plan shows them before the run, and a forced run stops opening
 connections before the kernel kills it."""
 
-from authority import Authority, serve_with
-from cgroups import *
-from served import connect_many
+from helpers.authority import Authority, serve_with
+from helpers.cgroups import *
+from helpers.served import connect_many
 
 
 def plan(program, *arguments, prefix=()):

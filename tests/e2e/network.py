@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The counters of the network interface in a result, against the kernel's own."""
 
-from cable import *
+from helpers.cable import *
 
 COUNTERS = ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")
 

@@ -6,7 +6,7 @@ import fcntl
 import glob
 import random
 
-from nights import *
+from helpers.nights import *
 
 
 def test_a_night_runs_against_a_real_server():

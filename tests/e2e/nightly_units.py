@@ -3,7 +3,7 @@
 
 import glob
 
-from nights import *
+from helpers.nights import *
 
 FAILED = os.path.join(SOURCE_DIR, "scripts/nightly-failed.sh")
 

@@ -3,8 +3,8 @@
 
 import random
 
-from faults import FAULT
-from nights import *
+from helpers.faults import FAULT
+from helpers.nights import *
 
 
 # --- a reference program ---

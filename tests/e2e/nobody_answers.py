@@ -5,8 +5,8 @@ the first window of connections. It waits for a server that answers late."""
 import socketserver
 import threading
 
-from faults import *
-from namespace import Namespace
+from helpers.faults import *
+from helpers.namespace import Namespace
 
 MANY = ("-c", 2000, "--connect-window", 50, "-r", 100, "-t", 1, "--threads", 2)
 

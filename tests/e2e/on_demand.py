@@ -5,9 +5,9 @@ import ctypes
 import errno
 import stat
 
-from authority import *
-from control_api import *
-from witness import *
+from helpers.authority import *
+from helpers.control_api import *
+from helpers.witness import *
 
 
 def accepted_by(server):

@@ -3,7 +3,7 @@
 
 import fcntl
 
-from reports import *
+from helpers.reports import *
 
 
 # --- outputs that are closed ---

@@ -5,8 +5,8 @@ the systemd unit."""
 import functools
 import gzip
 
-from documents import COMMANDS, PROGRAMS, options_of
-from setup_host import *
+from helpers.documents import COMMANDS, PROGRAMS, options_of
+from helpers.setup_host import *
 
 BUILD_DIR = os.path.dirname(os.path.abspath(TCPCLIENT))
 NAMES = [*PROGRAMS, *(["tcpreport"] if TCPREPORT else [])]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """tcpclient --report: the page at the end of a run, and what happens without the programs that draw it."""
 
-from harness import *
-from html_page import PICTURES, Page, pictures, problems
-from reports import need_tcpreport
+from helpers.harness import *
+from helpers.html_page import PICTURES, Page, pictures, problems
+from helpers.reports import need_tcpreport
 
 
 class Installation:

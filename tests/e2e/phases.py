@@ -5,8 +5,8 @@ import contextlib
 import socket
 import threading
 
-from control_api import control_path, stats
-from interrupts import *
+from helpers.control_api import control_path, stats
+from helpers.interrupts import *
 
 LONG = "1h"  # no phase ends by itself
 

@@ -2,7 +2,7 @@
 """Before the run: what does not fit is refused with the numbers and a remedy, --force tries it anyway; sources from files
 and interfaces; a row per connection afterwards."""
 
-from cable import *
+from helpers.cable import *
 
 
 def test_more_connections_than_ports_are_refused_or_counted_with_force():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Source ports: those the kernel chooses after a run with explicit ones, TIME_WAIT, and no connection to itself."""
 
-from control_api import ask, control_path, stats
-from namespace import *
+from helpers.control_api import ask, control_path, stats
+from helpers.namespace import *
 
 TIME_WAIT_S = 60  # TCP_TIMEWAIT_LEN of include/net/tcp.h
 

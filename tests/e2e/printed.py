@@ -3,7 +3,7 @@
 
 import pty
 
-from reports import *
+from helpers.reports import *
 
 
 def test_quiet_still_prints_why_a_run_is_not_valid():

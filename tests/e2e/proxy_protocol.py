@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """PROXY headers between both programs, wrong ones, and limits per client."""
 
-from identities import *
-from authority import Authority
+from helpers.identities import *
+from helpers.authority import Authority
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 LOCAL = SIGNATURE + b"\x20\0\0\0"

@@ -7,8 +7,8 @@ import socket
 import struct
 import threading
 
-from control_api import ask, control_path, stats
-from faults import *
+from helpers.control_api import ask, control_path, stats
+from helpers.faults import *
 
 sys.path.insert(0, FAULT)
 import pushserver

@@ -3,7 +3,7 @@
 
 from collections import Counter
 
-from faults import *
+from helpers.faults import *
 
 TYPES = {"A": 1, "NS": 2, "SOA": 6, "MX": 15, "TXT": 16, "AAAA": 28, "SRV": 33}
 

@@ -4,8 +4,8 @@
 import math
 from collections import Counter
 
-from documents import fences, run_example, sections
-from harness import *
+from helpers.documents import fences, run_example, sections
+from helpers.harness import *
 
 
 # --- recipes: what a section prints, by its heading ---

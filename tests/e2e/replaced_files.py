@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An existing file is replaced by a complete one, or stays as it is."""
 
-from reports import *
+from helpers.reports import *
 
 
 def test_a_refused_run_keeps_the_old_files():

@@ -3,9 +3,9 @@
 
 import copy
 
-from faults import *
-from harness import *
-from authority import Authority
+from helpers.faults import *
+from helpers.harness import *
+from helpers.authority import Authority
 
 PATH = os.path.join(SOURCE_DIR, "docs", "result.schema.json")
 # Debian's package is for Debian's interpreter, which need not be this one.

@@ -3,7 +3,7 @@
 
 import glob
 
-from harness import *
+from helpers.harness import *
 
 
 @covered_by_others

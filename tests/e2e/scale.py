@@ -4,7 +4,7 @@ hard fd limit of 20,000 per table. (bench/ has a command for a million.)"""
 
 import resource
 
-from harness import *
+from helpers.harness import *
 
 
 def run_of_ten_thousand():

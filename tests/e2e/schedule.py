@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Rates that change: steps, slopes, and their boundaries."""
 
-from harness import *
-from namespace import *
+from helpers.harness import *
+from helpers.namespace import *
 
 
 def scheduled_run(*options, text=""):

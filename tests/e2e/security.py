@@ -4,11 +4,11 @@ it drops the privileges it does not need."""
 
 import socket
 
-from faults import DENY
-from harness import *
-from authority import Authority, serve_with
-from control_api import token_file
-from served import connect, connect_many, is_served
+from helpers.faults import DENY
+from helpers.harness import *
+from helpers.authority import Authority, serve_with
+from helpers.control_api import token_file
+from helpers.served import connect, connect_many, is_served
 
 SHARE = 5
 NOBODY = 65534

@@ -8,8 +8,8 @@ import socket
 import struct
 import threading
 
-from control_api import control_path, stats
-from harness import *
+from helpers.control_api import control_path, stats
+from helpers.harness import *
 
 
 def receive_all(s):

@@ -3,7 +3,7 @@
 
 import types
 
-from setup_host import *
+from helpers.setup_host import *
 
 # As distributions ship it: established connections and allowed new ones.
 STATEFUL = """

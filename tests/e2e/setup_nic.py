@@ -5,7 +5,7 @@ reserved ports, neighbours, limits of logins."""
 import glob
 import socket
 
-from setup_host import *
+from helpers.setup_host import *
 
 OWN_NIC = ("sys/class/net", "sys/devices/system/cpu/online", "proc/irq", "proc/interrupts")
 

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from setup_host import *
+from helpers.setup_host import *
 
 
 def test_persisted_sysctls_are_reverted_before_and_after_a_reboot():

@@ -3,7 +3,7 @@
 
 import errno
 
-from setup_host import *
+from helpers.setup_host import *
 
 
 def check_tuned(host, path):

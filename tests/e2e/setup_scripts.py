@@ -4,7 +4,7 @@ is restored; and what they refuse."""
 
 import ipaddress
 
-from setup_host import *
+from helpers.setup_host import *
 
 
 def test_server_setup_applied_twice_and_reverted_leaves_no_trace():

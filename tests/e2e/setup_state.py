@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The state file of the setup scripts: whose it is, whether it is whole, and where it may be."""
 
-from setup_host import *
+from helpers.setup_host import *
 
 
 def test_changes_of_another_owner_are_not_undone():

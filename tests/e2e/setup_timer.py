@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from setup_host import *
+from helpers.setup_host import *
 
 
 def timers(state):

@@ -3,7 +3,7 @@
 
 import threading
 
-from harness import *
+from helpers.harness import *
 
 
 def check_sound(r):

@@ -7,9 +7,9 @@ import pty
 import resource
 import socket
 
-from harness import *
-from reports import need_tcpreport
-from served import connect_many
+from helpers.harness import *
+from helpers.reports import need_tcpreport
+from helpers.served import connect_many
 
 HEADER = "type,timestamp,connection_id,query_id,poisson_id,poisson_interval_us,rtt_us,response_us,send_lag_us"
 

@@ -5,7 +5,7 @@ import math
 import random
 import types
 
-from harness import *
+from helpers.harness import *
 
 sys.path.insert(0, os.path.join(SOURCE_DIR, "bench"))
 from drift import BLOCKS, judge

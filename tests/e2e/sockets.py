@@ -4,7 +4,7 @@
 import contextlib
 import socket
 
-from namespace import *
+from helpers.namespace import *
 
 
 # --- buffers ---

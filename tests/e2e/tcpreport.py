@@ -5,9 +5,9 @@ the rows."""
 import functools
 import statistics
 
-from faults import *
-from ranks import *
-from reports import *
+from helpers.faults import *
+from helpers.ranks import *
+from helpers.reports import *
 
 RANKS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 

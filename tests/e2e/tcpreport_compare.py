@@ -4,8 +4,8 @@
 import math
 import random
 
-from faults import *
-from reports import *
+from helpers.faults import *
+from helpers.reports import *
 
 
 def series(directory, n):

@@ -4,7 +4,7 @@ counted twice."""
 
 import fcntl
 
-from reports import *
+from helpers.reports import *
 
 
 def test_bad_files_get_one_line_with_their_name():

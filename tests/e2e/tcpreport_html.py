@@ -4,7 +4,7 @@
 import functools
 import shlex
 
-from html_page import *
+from helpers.html_page import *
 
 # The rates of one run and of two: requested, sent.
 RATES = [("100 q/s", "80 q/s"), ("200 q/s", "160 q/s")]

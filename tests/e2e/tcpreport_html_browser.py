@@ -3,8 +3,8 @@
 
 import functools
 
-from browser import *
-from reports import *
+from helpers.browser import *
+from helpers.reports import *
 
 WIDTHS = (360, 1400)
 # WCAG 2.1, AA

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tcpreport html: what the page says of a capacity search, and of a sweep of searches."""
 
-from html_page import *
+from helpers.html_page import *
 
 OF_SEARCH = {"Response time by load": ("load, queries/s", "response time")}
 

@@ -4,7 +4,7 @@
 import struct
 import xml.etree.ElementTree
 
-from reports import *
+from helpers.reports import *
 
 
 # --- plot ---

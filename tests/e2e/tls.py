@@ -3,8 +3,8 @@
 
 import ssl
 
-from authority import *
-from dns_server import NSD, UNBOUND, DnsServer, query_bytes
+from helpers.authority import *
+from helpers.dns_server import NSD, UNBOUND, DnsServer, query_bytes
 
 
 # --- with each other ---

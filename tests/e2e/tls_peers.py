@@ -5,9 +5,9 @@ import contextlib
 import socket
 import ssl
 
-from authority import *
-from control_api import control_path, curl, stats
-from dns_server import query_bytes
+from helpers.authority import *
+from helpers.control_api import control_path, curl, stats
+from helpers.dns_server import query_bytes
 
 
 def drip(_, stream):

@@ -5,7 +5,7 @@ stalls, the server's own log, queueing theory."""
 import math
 import statistics
 
-from faults import *
+from helpers.faults import *
 
 
 # --- known delay ---

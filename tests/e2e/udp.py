@@ -5,8 +5,8 @@ truncated, refused by ICMP, and dropped by this host's own kernel."""
 import select
 import socket
 
-from faults import *
-from harness import *
+from helpers.faults import *
+from helpers.harness import *
 
 
 def run_udp(port, *arguments, **options):

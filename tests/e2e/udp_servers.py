@@ -2,7 +2,7 @@
 """--transport udp against real DNS servers from Debian packages: their statistics have the same counts, and answers that
 do not fit are truncated."""
 
-from dns_server import *
+from helpers.dns_server import *
 
 BIG = "big TXT " + " ".join('"' + letter * 200 + '"' for letter in "abcd") + "\n"
 

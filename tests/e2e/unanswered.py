@@ -7,9 +7,9 @@ import importlib
 import math
 import urllib.request
 
-from faults import *
-from hdr_java import *
-from ranks import *
+from helpers.faults import *
+from helpers.hdr_java import *
+from helpers.ranks import *
 
 BEYOND_NS = 4398046511103  # where HdrHistogram's files count them
 PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}

@@ -5,8 +5,8 @@ import contextlib
 import fcntl
 import pty
 
-from control_api import ask, control_path, stats
-from interrupts import *
+from helpers.control_api import ask, control_path, stats
+from helpers.interrupts import *
 
 
 def full_pipe():

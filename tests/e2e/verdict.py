@@ -5,9 +5,9 @@ mistaken for one."""
 
 import threading
 
-from faults import FaultServer
-from harness import *
-from namespace import *
+from helpers.faults import FaultServer
+from helpers.harness import *
+from helpers.namespace import *
 
 PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "p9999", "max")
 

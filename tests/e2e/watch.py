@@ -4,9 +4,9 @@
 import datetime
 import html
 
-from harness import *
-from html_page import Page, check_axes, problems
-from reports import need_tcpreport, report
+from helpers.harness import *
+from helpers.html_page import Page, check_axes, problems
+from helpers.reports import need_tcpreport, report
 
 # A server that answers pings with themselves.  In a child of its own, it keeps BYTES of memory per connection.
 COSTLY = """

@@ -3,7 +3,7 @@
 How much longer they are is the client's wake-up time, which depends on the host: bench/wire_truth compares it with what
 is promised; here it only must not be absurd."""
 
-from capture import *
+from helpers.capture import *
 
 
 @measures_time

@@ -7,10 +7,10 @@ import statistics
 import struct
 import threading
 
-from control_api import control_path, stats
-from faults import *
+from helpers.control_api import control_path, stats
+from helpers.faults import *
 from table import *
-from authority import Authority
+from helpers.authority import Authority
 
 # Receive buffer of the sockets that never read: with the kernel's 3.6 MiB each, they would fill the TCP memory of the whole machine.
 BUFFER_BYTES = 65536

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A DNS server that answers the first query of each connection and then turns hostile."""
 
-from faults import *
+from helpers.faults import *
 from table import *
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The network between the two programs loses packets, forgets connections, goes down, loses its address."""
 
-from cable import *
-from control_api import ask, control_path, stats
+from helpers.cable import *
+from helpers.control_api import ask, control_path, stats
 from table import *
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One of the two programs dies or freezes under load, or is started twice."""
 
-from control_api import ask, control_path, stats
+from helpers.control_api import ask, control_path, stats
 from table import *
 
 LOAD = ("--stats-interval", "200ms", "--close", "rst")

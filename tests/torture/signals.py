@@ -7,8 +7,8 @@ the program, as by default."""
 
 import fcntl
 
-from faults import *
-from start_file import open_gate
+from helpers.faults import *
+from helpers.start_file import open_gate
 from table import *
 
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}

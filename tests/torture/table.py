@@ -10,7 +10,7 @@ that crashes, or whose counts do not add up, always counts."""
 
 import threading
 
-from harness import *
+from helpers.harness import *
 
 scenarios = {}
 FIRST_NETWORK = os.open("/proc/self/ns/net", os.O_RDONLY)  # where this was started

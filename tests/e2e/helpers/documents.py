@@ -3,7 +3,7 @@
 
 import shlex
 
-from harness import *
+from helpers.harness import *
 
 PROGRAMS = {"tcpclient": [TCPCLIENT], "tcpserver": [TCPSERVER]}
 COMMANDS = {f"tcpreport {name}": [TCPREPORT, name] for name in ("show", "merge", "compare", "plot", "html", "watch")

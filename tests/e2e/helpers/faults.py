@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The misbehaving server, the slow wire and the restricted kernel of tests/fault."""
 
-from harness import *
+from helpers.harness import *
 
 FAULT = os.path.join(SOURCE_DIR, "tests/fault")
 # followed by what the kernel shall lack, "--" and a command

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Interrupting programs, and waiting for them to end."""
 
-from harness import *
+from helpers.harness import *
 
 ENDS_WITHIN_S = 60  # generous: it must end although its output is not read; that takes some tenths of a second
 

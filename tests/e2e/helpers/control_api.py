@@ -4,7 +4,7 @@
 import http.client
 import socket
 
-from harness import *
+from helpers.harness import *
 
 TOKEN = "a-token-of-24-characters"
 

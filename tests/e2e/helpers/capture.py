@@ -4,7 +4,7 @@ round trip times with the rows of tcpclient by connection and id."""
 
 import struct
 
-from harness import *
+from helpers.harness import *
 
 # Small slots: in immediate mode the buffer holds as many packets as there are slots of the largest size.
 ETHERNET_BYTES, PCAP_NANO, SNAP_BYTES = 14, 0xA1B23C4D, 2048

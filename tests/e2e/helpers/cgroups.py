@@ -3,7 +3,7 @@
 
 import contextlib
 
-from harness import *
+from helpers.harness import *
 
 
 def mounts(controller):

@@ -23,17 +23,16 @@ import sys
 import time
 import traceback
 
-from checks import *
-from files import *
-from isolation import *
-from kernel import *
-from machine import *
-from processes import *
+from helpers.checks import *
+from helpers.files import *
+from helpers.isolation import *
+from helpers.kernel import *
+from helpers.machine import *
+from helpers.processes import *
 
 TCPSERVER, TCPCLIENT, TCPREPORT = (os.environ.get(name.upper(), os.path.abspath(f"build/release/{name}"))
                                    for name in ("tcpserver", "tcpclient", "tcpreport"))
-SOURCE_DIR = os.environ.get(
-    "SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+SOURCE_DIR = os.environ.get("SOURCE_DIR", os.path.abspath(os.path.join(os.path.dirname(__file__), "../../..")))
 
 TRIES = int(os.environ.get("TRIES", "5"))  # of a test that a disturbance of the machine made fail
 # SIGABRT and the like; what LeakSanitizer and ThreadSanitizer exit with

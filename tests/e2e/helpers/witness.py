@@ -5,7 +5,7 @@ answered, who closed it first, and when."""
 import socket
 import threading
 
-from harness import *
+from helpers.harness import *
 
 
 class Connection:

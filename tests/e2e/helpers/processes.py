@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 
-from files import temp_path
-from kernel import process_state, thread_states
+from helpers.files import temp_path
+from helpers.kernel import process_state, thread_states
 
 # A program that has not ended or answered by then, or an event that has not come, hangs: alone on the machine it takes seconds,
 # while other tests run ten times as long. TRIES of these are less than TIMEOUT_S of tests/CMakeLists.txt.

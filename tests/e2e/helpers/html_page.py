@@ -5,8 +5,8 @@ import functools
 import html.parser
 import itertools
 
-from faults import *
-from reports import *
+from helpers.faults import *
+from helpers.reports import *
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 # what the page is made of; anything else came from outside

@@ -8,7 +8,7 @@ import math
 import random
 import stat
 
-from harness import *
+from helpers.harness import *
 
 NIGHTLY = os.path.join(SOURCE_DIR, "scripts/nightly.sh")
 

@@ -4,7 +4,7 @@
 import contextlib
 import ctypes
 
-from harness import *
+from helpers.harness import *
 
 
 def set_namespace(f):

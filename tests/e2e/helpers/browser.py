@@ -4,7 +4,7 @@
 import base64
 import select
 
-from harness import *
+from helpers.harness import *
 
 
 class Browser:

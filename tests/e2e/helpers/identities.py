@@ -3,7 +3,7 @@
 
 from collections import Counter
 
-from control_api import *
+from helpers.control_api import *
 
 SOURCES = "10.1.0.0-10.1.0.39"
 

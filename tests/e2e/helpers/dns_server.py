@@ -3,7 +3,7 @@
 
 import socket
 
-from harness import *
+from helpers.harness import *
 
 ZONE = """$ORIGIN example.com.
 $TTL 3600

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """--start-file: clients that are ready wait until this file names the start time."""
 
-from harness import *
+from helpers.harness import *
 
 
 def open_gate(path, epoch_s):

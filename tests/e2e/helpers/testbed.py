@@ -3,7 +3,7 @@
 
 import atexit
 
-from harness import *
+from helpers.harness import *
 
 SCRIPT = os.path.join(SOURCE_DIR, "tests", "fleet", "testbed.sh")
 FLEET = os.path.join(SOURCE_DIR, "fleet")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """HdrHistogram's own library for Java, which reads the interval logs."""
 
-from harness import *
+from helpers.harness import *
 
 JAR = "/usr/share/java/hdrhistogram.jar"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Hosts for the setup scripts: a network namespace, optionally with its own /proc/sys, /run, /etc and /var/lib."""
 
-from namespace import *
+from helpers.namespace import *
 
 SERVER = os.path.join(SOURCE_DIR, "scripts/setup-server.sh")
 CLIENT = os.path.join(SOURCE_DIR, "scripts/setup-client.sh")

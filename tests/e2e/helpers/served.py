@@ -4,8 +4,8 @@ connect() fails, or the first system call after it."""
 
 import socket
 
-from checks import check_equal
-from processes import HANGS_S
+from helpers.checks import check_equal
+from helpers.processes import HANGS_S
 
 
 def connect(server, source="127.0.0.1", to="127.0.0.1"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The programs and modules of bench/, as the tests of these run and import them."""
 
-from harness import *
+from helpers.harness import *
 
 BENCH = os.path.join(SOURCE_DIR, "bench")
 sys.path.insert(0, BENCH)

@@ -9,7 +9,7 @@ import signal
 import struct
 import time
 
-from checks import SUITE
+from helpers.checks import SUITE
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 MOST_WATCHED_CPUS = 8

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Two network namespaces and a cable between them, which can lose packets."""
 
-from namespace import *
+from helpers.namespace import *
 
 CLIENT_IP, SERVER_IP = "10.98.0.1", "10.98.0.2"
 BURST_S = 0.01

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs of several classes of clients, and the check that the results of the classes add up."""
 
-from harness import *
+from helpers.harness import *
 
 COUNTS = ("scheduled", "sent", "unsent", "answered", "timeout", "error", "cancelled", "blocked", "rerouted", "unconnected")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tcpreport, and runs for it to read."""
 
-from harness import *
+from helpers.harness import *
 
 
 def need_tcpreport():

@@ -5,7 +5,7 @@ import socket
 import ssl
 import threading
 
-from harness import *
+from helpers.harness import *
 
 FEW = ["-r", 200, "-t", 0.3]
 
