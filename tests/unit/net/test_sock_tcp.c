@@ -85,9 +85,20 @@ static void wait_until_it_times_out(void)
     assert_true(sock_tcp(client).timeouts > 0);
 }
 
+/* qemu-user passes on only the first bytes of it. */
+static void need_whole_info(void)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+
+    if (getsockopt(client, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && length == sizeof(int))
+        skip();
+}
+
 static void a_peer_that_acknowledges_causes_no_timeouts(void **state)
 {
     (void)state;
+    need_whole_info();
     assert_int_equal(send(client, "query", 5, 0), 5);
     while (sock_has_unacknowledged(client))
         sleep_for_a_moment();
@@ -97,6 +108,7 @@ static void a_peer_that_acknowledges_causes_no_timeouts(void **state)
 static void data_in_flight_times_out(void **state)
 {
     (void)state;
+    need_whole_info();
     drop_all_packets_to(server);
     assert_int_equal(send(client, "query", 5, 0), 5);
     wait_until_it_times_out();
@@ -105,6 +117,7 @@ static void data_in_flight_times_out(void **state)
 static void data_that_was_never_sent_times_out_too(void **state)
 {
     (void)state;
+    need_whole_info();
     send_until_full();
     drop_all_packets_to(server);
     wait_until_it_times_out();
@@ -116,6 +129,7 @@ static void received_data_does_not_change_the_time_since_sending(void **state)
     char byte;
 
     (void)state;
+    need_whole_info();
     assert_int_equal(send(client, "query", 5, 0), 5);
     while (sock_tcp(client).unsent_ms < some_ms)
         sleep_for_a_moment();
