@@ -26,7 +26,7 @@ struct memory_ends {
     uint64_t client_classes, client_rows_bytes, client_in_flight_bytes;
     uint64_t client_touched_rows_bytes; /* of client_rows_bytes, what becomes resident */
     bool closes_idle;                   /* the server has a timeout for each connection */
-    uint64_t client_record_bytes;       /* what the client keeps of each connection, for a file */
+    uint64_t client_kept_bytes;         /* per connection, what the client keeps in addition */
 };
 
 /* Returns what these ends take from the account. */

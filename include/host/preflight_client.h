@@ -33,7 +33,7 @@ struct preflight_client {
     uint32_t n_classes;
     uint64_t rows_bytes, in_flight_bytes; /* memory for rows to write, and for queries in flight */
     uint64_t touched_rows_bytes;          /* the part of rows_bytes that is touched */
-    uint64_t record_bytes;                /* kept of each connection for a file */
+    uint64_t kept_bytes;                  /* per connection, in addition: records, slots to reuse */
     bool own_fd_tables;
     uint64_t reserved_fds; /* per table */
     bool peer_is_here;     /* the server shares this host's limits */

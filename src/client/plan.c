@@ -12,6 +12,8 @@
 #include "client/plan_threads.h"
 #include "client/worker/query.h"
 #include "client/worker/record.h"
+#include "client/worker/reopen.h"
+#include "client/worker/slots.h"
 #include "host/preflight_tuples.h"
 #include "host/process_limits.h"
 #include "measure/rows.h"
@@ -118,6 +120,16 @@ static uint64_t touched_rows_bytes(const struct client_config *c, const struct c
                : all_bytes;
 }
 
+/* What a worker keeps for each connection in addition to the connection itself. */
+static uint64_t kept_bytes(const struct client_config *c, const struct client_opts *o)
+{
+    const bool reuses_slots = c->queries_per_conn > 0 || client_config_keeps_opening(c) ||
+                              o->control != NULL || o->find != CLIENT_FIND_NONE;
+
+    return (c->record_connections ? sizeof(struct client_record) : 0) +
+           (reuses_slots ? sizeof(struct client_slot) + sizeof(struct client_reopen_link) : 0);
+}
+
 static void check_limits(struct client_plan *plan, const struct client_opts *o,
                          const struct host_limits *host)
 {
@@ -148,7 +160,7 @@ static void check_limits(struct client_plan *plan, const struct client_opts *o,
         .n_classes = c->n_classes,
         .rows_bytes = o->raw ? rows_bytes(c->n_workers) : 0,
         .touched_rows_bytes = o->raw ? touched_rows_bytes(c, o) : 0,
-        .record_bytes = c->record_connections ? sizeof(struct client_record) : 0,
+        .kept_bytes = kept_bytes(c, o),
         .in_flight_bytes = client_query_in_flight_bytes(c),
         .own_fd_tables = c->own_fd_tables,
         .reserved_fds = process_limits_reserved_fds(c->own_fd_tables, c->n_workers),

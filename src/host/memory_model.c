@@ -55,7 +55,7 @@ static uint64_t connection_bytes(enum end end, enum memory_account account,
                                  const struct memory_ends *ends)
 {
     return (ends->udp ? udp_kernel_bytes[account] : kernel_bytes[account][end]) + user_bytes[end] +
-           (ends->tls ? tls_bytes[end] : 0) + (end == CLIENT ? ends->client_record_bytes : 0) +
+           (ends->tls ? tls_bytes[end] : 0) + (end == CLIENT ? ends->client_kept_bytes : 0) +
            (end == SERVER && ends->counts_sources ? source_bytes : 0) +
            (end == SERVER && ends->closes_idle ? timeout_bytes : 0);
 }

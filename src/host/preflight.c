@@ -247,7 +247,7 @@ struct memory_ends preflight_client_ends(const struct preflight_client *ask)
         .client_classes = ask->n_classes,
         .client_rows_bytes = ask->rows_bytes,
         .client_touched_rows_bytes = ask->touched_rows_bytes,
-        .client_record_bytes = ask->record_bytes,
+        .client_kept_bytes = ask->kept_bytes,
         .client_in_flight_bytes = ask->in_flight_bytes,
     };
 }

@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "client/worker/record.h"
+#include "client/worker/reopen.h"
+#include "client/worker/slots.h"
 #include "opts_steps.h"
 
 #include <stdlib.h>
@@ -74,18 +76,35 @@ static void rows_of_an_unknown_number_of_queries_fill_their_rings(void **state)
     assert_rows_bytes("-R --find rate --find-range 1-2", all_rows_bytes);
 }
 
-static void assert_record_bytes(const char *line, uint64_t n_bytes)
+static void assert_kept_bytes(const char *line, uint64_t n_bytes)
 {
-    assert_int_equal(plan_of(line)->memory_ends.client_record_bytes, n_bytes);
+    assert_int_equal(plan_of(line)->memory_ends.client_kept_bytes, n_bytes);
     client_plan_free(&plan);
 }
+
+enum { slot_bytes = sizeof(struct client_slot) + sizeof(struct client_reopen_link) };
 
 static void memory_of_records_is_that_of_runs_that_keep_them(void **state)
 {
     (void)state;
-    assert_record_bytes("-c 100", 0);
-    assert_record_bytes("-c 100 --connections-out /x", sizeof(struct client_record));
-    assert_record_bytes("-c 100 -r 10 --on-demand", sizeof(struct client_record));
+    assert_kept_bytes("-c 100", 0);
+    assert_kept_bytes("-c 100 --connections-out /x", sizeof(struct client_record));
+    assert_kept_bytes("-c 100 -r 10 --on-demand", sizeof(struct client_record) + slot_bytes);
+}
+
+static void memory_of_slots_is_that_of_runs_that_reuse_them(void **state)
+{
+    static const char *const lines[] = {
+        "-c 100 --reconnect",
+        "-c 100 -r 10 --queries-per-conn 1",
+        "--conn-schedule 5s:0-100",
+        "-c 100 --control 9090",
+        "-r 10 --find connections --find-range 1-100",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_kept_bytes(lines[i], slot_bytes);
 }
 
 static void assert_room(const char *line, uint32_t n, uint32_t n_at_begin)
@@ -263,6 +282,7 @@ int main(void)
         cmocka_unit_test(memory_of_rows_is_that_of_two_for_each_query),
         cmocka_unit_test(rows_of_an_unknown_number_of_queries_fill_their_rings),
         cmocka_unit_test(memory_of_records_is_that_of_runs_that_keep_them),
+        cmocka_unit_test(memory_of_slots_is_that_of_runs_that_reuse_them),
         cmocka_unit_test(there_is_room_for_the_connections_that_may_be_requested),
         cmocka_unit_test(a_search_for_connections_per_second_begins_with_none),
         cmocka_unit_test(what_cannot_be_planned_is_refused),

@@ -102,10 +102,10 @@ static void a_record_of_each_connection_is_the_clients(void **state)
     for (int account = MEMORY_OF_MACHINE; account <= MEMORY_OF_PROCESS; account++) {
         uint64_t without, each;
 
-        ends.client_record_bytes = 0;
+        ends.client_kept_bytes = 0;
         without = memory_model_bytes(&ends, (enum memory_account)account);
         each = memory_model_connection_bytes(&ends, (enum memory_account)account);
-        ends.client_record_bytes = 144;
+        ends.client_kept_bytes = 144;
         assert_int_equal(memory_model_bytes(&ends, (enum memory_account)account) - without,
                          1000 * 144);
         assert_int_equal(memory_model_connection_bytes(&ends, (enum memory_account)account) - each,
