@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * test_start_gate: when a gate opens, and how it is missed; what the result says of a start that
- * the run never reached, and which start files are refused.
+ * the run never reached.
  *
  * Linked with --wrap=clock_realtime_offset_ns. */
 #include "client/start_gate.h"
 
 #include "base/clock.h"
-#include "base/inputs.h"
 #include "base/log.h"
-#include "base/output.h"
 #include "base/units.h"
 #include "client/result.h"
+#include "start_gate_steps.h"
 
 #include <event2/event.h>
 #include <fcntl.h>
@@ -55,125 +54,6 @@ static void before_the_gate_only_the_clock_is_known(void **state)
     assert_true(start.clock.max_error_ns >= before.max_error_ns);
     assert_true(start.clock.max_error_ns <= after.max_error_ns);
 }
-
-/* It would wait forever: mv(1) puts the file with the time into the directory. */
-static void a_directory_is_no_start_file(void **state)
-{
-    char directory[] = "/tmp/test_start_gate_XXXXXX";
-    struct start_gate_settings settings = {.file = directory};
-
-    (void)state;
-    assert_non_null(mkdtemp(directory));
-    assert_int_equal(start_gate_prepare(&settings), -1);
-    assert_int_equal(rmdir(directory), 0);
-    assert_int_equal(start_gate_prepare(&settings), 0);
-}
-
-/* A directory with the files of --start-file, and one that has nothing to do with them. */
-struct place {
-    char directory[32], start[48], ready[64], new[64], other[48];
-};
-
-static struct place make_place(void)
-{
-    struct place p = {.directory = "/tmp/test_start_gate_XXXXXX"};
-
-    assert_non_null(mkdtemp(p.directory));
-    snprintf(p.start, sizeof p.start, "%s/start", p.directory);
-    snprintf(p.ready, sizeof p.ready, "%s.ready", p.start);
-    snprintf(p.new, sizeof p.new, "%s.ready.new", p.start);
-    snprintf(p.other, sizeof p.other, "%s/other", p.directory);
-    return p;
-}
-
-static void remove_place(const struct place *p)
-{
-    (void)unlink(p->start);
-    (void)unlink(p->ready);
-    (void)unlink(p->new);
-    (void)unlink(p->other);
-    assert_int_equal(rmdir(p->directory), 0);
-}
-
-/* In a directory that others may write to, one of them may have made it. */
-static void a_link_in_place_of_the_ready_file_is_not_followed(void **state)
-{
-    const struct place p = make_place();
-    const struct start_gate_settings settings = {.file = p.start};
-    FILE *other = fopen(p.other, "w");
-    struct stat status;
-
-    (void)state;
-    assert_non_null(other);
-    fputs("other", other);
-    assert_int_equal(fclose(other), 0);
-    assert_int_equal(symlink(p.other, p.new), 0);
-    assert_int_equal(start_gate_prepare(&settings), 0);
-    assert_int_equal(stat(p.other, &status), 0);
-    assert_int_equal(status.st_size, 5);
-    remove_place(&p);
-}
-
-/* Without a reader, opening it would wait for one. */
-static void a_fifo_in_place_of_the_ready_file_is_refused(void **state)
-{
-    const struct place p = make_place();
-    const struct start_gate_settings settings = {.file = p.start};
-    int reader;
-
-    (void)state;
-    assert_int_equal(mkfifo(p.new, 0600), 0);
-    reader = open(p.new, O_RDONLY | O_NONBLOCK);
-    assert_int_equal(start_gate_prepare(&settings), -1);
-    close(reader);
-    remove_place(&p);
-}
-
-static void write_text(const char *name, const char *text)
-{
-    FILE *out = fopen(name, "w");
-
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void a_file_of_an_output_is_refused(void **state)
-{
-    const struct place p = make_place();
-    const struct start_gate_settings settings = {.file = p.start};
-    const char *const names[] = {p.start, p.ready, p.new};
-    struct output output;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(output_open_document(&output, "json", names[i]), 0);
-        assert_int_equal(start_gate_prepare(&settings), -1);
-        output_withdraw(&output);
-        assert_int_equal(start_gate_prepare(&settings), 0);
-    }
-    remove_place(&p);
-}
-
-/* The file with the time is only read. */
-static void a_ready_file_does_not_overwrite_an_input(void **state)
-{
-    const struct place p = make_place();
-    const struct start_gate_settings settings = {.file = p.start};
-    const char *const names[] = {p.ready, p.new};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        write_text(names[i], "");
-        inputs_add(names[i]);
-        assert_int_equal(start_gate_prepare(&settings), -1);
-        assert_int_equal(access(names[i], F_OK), 0);
-        assert_int_equal(unlink(names[i]), 0);
-    }
-    remove_place(&p);
-}
-
-/* --- at the gate --- */
 
 enum { UNREAD = 1 }; /* no bound of a clock: the kernel's are whole microseconds */
 
@@ -287,7 +167,7 @@ static void assert_waits(void)
 
 static void a_ready_file_of_an_earlier_run_is_removed(void **state)
 {
-    const struct place p = make_place();
+    const struct start_files p = make_start_files();
     const struct start_gate_settings settings = {.file = p.start};
 
     (void)state;
@@ -301,7 +181,7 @@ static void a_ready_file_of_an_earlier_run_is_removed(void **state)
     assert_int_equal(start_gate_prepare(&settings), -1);
     assert_non_null(strstr(text_said(), "/start.ready': File exists"));
     assert_int_equal(rmdir(p.ready), 0);
-    remove_place(&p);
+    remove_start_files(&p);
 }
 
 static void a_name_that_is_too_long_is_refused(void **state)
@@ -391,7 +271,7 @@ static int lowest_free_fd(void)
 
 static void a_file_has_the_time_when_it_ends_in_a_newline(void **state)
 {
-    const struct place p = make_place();
+    const struct start_files p = make_start_files();
     const uint64_t at_s = now_epoch_ns() / UNITS_NS_PER_S - 1;
     const int fd = lowest_free_fd();
     char text[32];
@@ -414,13 +294,13 @@ static void a_file_has_the_time_when_it_ends_in_a_newline(void **state)
     assert_true(start.margin_ns <= -(int64_t)UNITS_NS_PER_S);
     assert_int_equal(lowest_free_fd(), fd);
     assert_string_equal(text_said(), "");
-    remove_place(&p);
+    remove_start_files(&p);
 }
 
 /* Without O_NONBLOCK, it would wait for a writer, and then for what that writes. */
 static void a_fifo_has_the_time_once_it_is_written(void **state)
 {
-    const struct place p = make_place();
+    const struct start_files p = make_start_files();
     int writer;
 
     (void)state;
@@ -438,12 +318,12 @@ static void a_fifo_has_the_time_once_it_is_written(void **state)
     event_base_loop(base, EVLOOP_ONCE);
     assert_missed("the start was missed by ");
     close(writer);
-    remove_place(&p);
+    remove_start_files(&p);
 }
 
 static void a_file_without_a_time_is_missed(void **state)
 {
-    const struct place p = make_place();
+    const struct start_files p = make_start_files();
 
     (void)state;
     at.at_epoch_ns = 0;
@@ -451,13 +331,13 @@ static void a_file_without_a_time_is_missed(void **state)
     write_text(p.start, "soon\n");
     arrive();
     assert_missed("--start-file: invalid start time in '");
-    remove_place(&p);
+    remove_start_files(&p);
 }
 
 /* Its directory may be on a file server. */
 static void a_file_that_cannot_be_read_is_named_once_and_tried_again(void **state)
 {
-    const struct place p = make_place();
+    const struct start_files p = make_start_files();
 
     (void)state;
     at.at_epoch_ns = 0;
@@ -474,14 +354,14 @@ static void a_file_that_cannot_be_read_is_named_once_and_tried_again(void **stat
     write_text(p.start, "1\n");
     event_base_loop(base, EVLOOP_ONCE);
     assert_missed("the start was missed by ");
-    remove_place(&p);
+    remove_start_files(&p);
 }
 
 static void the_ready_file_has_the_connections(void **state)
 {
     static const char *const expected[] = {"\"asked\": 5", "\"connected\": 6", "\"proven\": 3",
                                            "\"half_open\": 2", "\"live\": 4"};
-    const struct place p = make_place();
+    const struct start_files p = make_start_files();
     char text[256];
     FILE *in;
 
@@ -500,7 +380,7 @@ static void the_ready_file_has_the_connections(void **state)
         if (strstr(text, expected[i]) == NULL)
             fail_msg("no %s in %s", expected[i], text);
     assert_string_equal(strrchr(text, '4'), "4\n}\n");
-    remove_place(&p);
+    remove_start_files(&p);
 }
 
 static void a_ready_file_that_cannot_be_written_is_a_missed_start(void **state)
@@ -563,10 +443,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_the_gate_only_the_clock_is_known),
-        cmocka_unit_test(a_directory_is_no_start_file),
-        cmocka_unit_test(a_link_in_place_of_the_ready_file_is_not_followed),
-        cmocka_unit_test(a_fifo_in_place_of_the_ready_file_is_refused),
-        cmocka_unit_test(a_file_of_an_output_is_refused),
         cmocka_unit_test_setup_teardown(a_ready_file_of_an_earlier_run_is_removed, make_gate,
                                         free_gate),
         cmocka_unit_test_setup_teardown(a_name_that_is_too_long_is_refused, make_gate, free_gate),
@@ -593,8 +469,6 @@ int main(void)
                                         make_gate, free_gate),
         cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_is_mentioned, make_gate,
                                         free_gate),
-        /* the last one: a later file may get the inode of an input */
-        cmocka_unit_test(a_ready_file_does_not_overwrite_an_input),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
