@@ -45,6 +45,24 @@ void client_load_free(struct client_load *l)
     disarm_drain(l);
 }
 
+/* --- clock --- */
+
+/* For an event that is no answer: the next callback of a socket reads the clock again. */
+static void read_clock(struct client_load *l)
+{
+    l->used_ns = l->span->now_ns = clock_now_ns();
+}
+
+/* Opening and closing take longer than an answer, and the loop calls back for up to thousands of
+ * sockets before its next iteration: without this, queries that become due meanwhile would wait for
+ * all of them. */
+static void read_clock_unless_answered(struct client_load *l)
+{
+    if (l->span->now_ns == l->used_ns)
+        read_clock(l);
+    l->used_ns = l->span->now_ns;
+}
+
 /* --- timers --- */
 
 /* Returns the next arrival or the end of the schedule. */
@@ -157,7 +175,7 @@ static void take_turn(struct client_load *l)
     follow_early(l);
     client_dispatch_due(l->dispatch, begin_ns);
     client_send_all(l->send);
-    span->now_ns = clock_now_ns();
+    read_clock(l);
     l->rest_until_ns = span->now_ns + (span->now_ns - begin_ns);
     if (span->running && begin_ns >= span->end_ns && client_due_next_ns(l->due) == PACER_NEVER)
         end_schedule(l);
@@ -176,7 +194,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    l->span->now_ns = clock_now_ns();
+    read_clock(l);
     if (l->span->now_ns < l->timer_ns)
         return; /* a callback before this one in the same pass of the loop has set it again */
     if (l->asleep) {
@@ -200,7 +218,7 @@ static void on_nothing_to_read(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    l->span->now_ns = clock_now_ns();
+    read_clock(l);
     take_turn(l);
 }
 
@@ -212,9 +230,11 @@ bool client_load_before_turn(struct client_load *l)
     l->asleep = false;
     if (l->due->is_sooner)
         arm_timer(l);
-    if (next_turn_ns(l) == PACER_NEVER)
+    if (next_turn_ns(l) == PACER_NEVER) {
+        l->used_ns = span->now_ns; /* the loop waits */
         return true;
-    span->now_ns = clock_now_ns();
+    }
+    read_clock(l);
     follow_early(l);
     next_ns = next_turn_ns(l);
     if (is_farther(next_ns, span->now_ns, l->ahead_ns)) {
@@ -234,21 +254,9 @@ bool client_load_before_turn(struct client_load *l)
     if (!l->transport->config->conn_per_query)
         client_dispatch_due(l->dispatch, next_ns);
     while (span->now_ns < next_ns)
-        span->now_ns = clock_now_ns();
+        read_clock(l);
     take_turn(l);
     return false;
-}
-
-/* Opening and closing take longer than an answer, and the loop calls back for up to thousands of
- * sockets before its next iteration: without this, queries that become due meanwhile would wait for
- * all of them. */
-static void read_clock_unless_answered(struct client_load *l)
-{
-    struct client_span *span = l->span;
-
-    if (span->now_ns == l->after_read_ns)
-        span->now_ns = clock_now_ns();
-    l->after_read_ns = span->now_ns;
 }
 
 void client_load_after_read(struct client_load *l)
@@ -269,7 +277,7 @@ void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64
     const struct client_config *config = l->transport->config;
     struct client_span *span = l->span;
 
-    span->now_ns = clock_now_ns();
+    read_clock(l);
     span->start_ns = start_ns;
     span->measure_ns = start_ns + config->warmup_ns;
     span->end_ns =
@@ -286,7 +294,7 @@ void client_load_follow(struct client_load *l)
 {
     if (!l->span->running)
         return;
-    l->span->now_ns = clock_now_ns();
+    read_clock(l);
     apply_targets(l);
     arm_timer(l);
 }
@@ -294,17 +302,16 @@ void client_load_follow(struct client_load *l)
 static void on_drain_end(evutil_socket_t fd, short what, void *arg)
 {
     struct client_load *l = arg;
-    const uint64_t now_ns = clock_now_ns();
 
     (void)fd;
     (void)what;
-    l->span->now_ns = now_ns;
-    if (now_ns < l->drain_end_ns) {
-        worker_add_timer_at(&l->drain_event, l->drain_end_ns, now_ns);
+    read_clock(l);
+    if (l->span->now_ns < l->drain_end_ns) {
+        worker_add_timer_at(&l->drain_event, l->drain_end_ns, l->span->now_ns);
         return;
     }
     if (!worker_await_reads(&l->drain_event, &l->read_event)) {
-        l->drain_end_ns = now_ns;
+        l->drain_end_ns = l->span->now_ns;
         return;
     }
     client_query_expire_due(l->queries, l->drain_end_ns);

@@ -94,12 +94,39 @@ static void the_clock_is_not_read_again_after_an_answer(void **state)
     assert_int_equal(n_reads, 1);
 }
 
+/* As where the first socket that is ready after a wait has opened or closed: otherwise a query that
+ * was due during the wait would be sent later, and its lateness be less than it was. */
+static void the_clock_is_read_after_a_wait(void **state)
+{
+    (void)state;
+    time_ns += 1;
+    client_load_before_turn(&load);
+    time_ns = START + MS / 2;
+    client_load_after_read(&load);
+    assert_int_equal(span.now_ns, START + MS / 2);
+    assert_int_equal(n_sent(), 1);
+}
+
+static void the_clock_is_read_after_a_wait_for_nothing_that_is_due(void **state)
+{
+    (void)state;
+    span.running = false;
+    span.now_ns = time_ns + 1; /* an answer's */
+    client_load_before_turn(&load);
+    time_ns = START + MS / 2;
+    client_load_after_read(&load);
+    assert_int_equal(span.now_ns, START + MS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(queries_are_sent_between_callbacks_without_answers, start,
                                         stop),
         cmocka_unit_test_setup_teardown(the_clock_is_not_read_again_after_an_answer, start, stop),
+        cmocka_unit_test_setup_teardown(the_clock_is_read_after_a_wait, start, stop),
+        cmocka_unit_test_setup_teardown(the_clock_is_read_after_a_wait_for_nothing_that_is_due,
+                                        start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
