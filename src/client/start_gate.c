@@ -165,9 +165,14 @@ static int write_ready(const char *file, const struct client_result *r)
     json_u64(&j, "half_open", r->connections_half_open);
     json_u64(&j, "live", r->connections_live);
     json_object_end(&j);
-    if (fclose(out) != 0)
+    if (fclose(out) != 0 || rename(new, ready) != 0) {
+        const int error = errno;
+
+        (void)unlink(new);
+        errno = error;
         return -1;
-    return rename(new, ready);
+    }
+    return 0;
 }
 
 /* --- waiting --- */

@@ -391,6 +391,20 @@ static void a_ready_file_that_cannot_be_written_is_a_missed_start(void **state)
     assert_missed("--start-file: cannot write '/nonexistent/start.ready': No such file");
 }
 
+static void a_ready_file_that_cannot_be_renamed_is_removed(void **state)
+{
+    const struct start_files p = make_start_files();
+
+    (void)state;
+    at.file = p.start;
+    assert_int_equal(mkdir(p.ready, 0700), 0);
+    arrive();
+    assert_missed("/start.ready': Is a directory");
+    assert_int_equal(access(p.new, F_OK), -1);
+    assert_int_equal(rmdir(p.ready), 0);
+    remove_start_files(&p);
+}
+
 static void a_gate_that_is_closed_never_opens(void **state)
 {
     (void)state;
@@ -460,6 +474,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_named_once_and_tried_again,
                                         make_gate, free_gate),
         cmocka_unit_test_setup_teardown(the_ready_file_has_the_connections, make_gate, free_gate),
+        cmocka_unit_test_setup_teardown(a_ready_file_that_cannot_be_renamed_is_removed, make_gate,
+                                        free_gate),
         cmocka_unit_test_setup_teardown(a_ready_file_that_cannot_be_written_is_a_missed_start,
                                         make_gate, free_gate),
         cmocka_unit_test_setup_teardown(a_gate_that_is_closed_never_opens, make_gate, free_gate),
