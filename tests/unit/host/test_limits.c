@@ -42,27 +42,31 @@ static void threads_of_another_user_are_limited_even_for_root(void **state)
     assert_true(host.user_threads >= 1);
 }
 
-/* Leaves this many bytes more than what is mapped already, a sanitizer's shadow included.  Skips
- * the test if there is no such limit, as with qemu-user, which ignores it. */
-static void leave(int resource, const char *mapped, uint64_t n_bytes)
+enum memory { DATA, ADDRESS_SPACE };
+
+/* Leaves this many bytes more, of data or of address space, than what is mapped already, a
+ * sanitizer's shadow included.  Skips the test if there is no such limit, as with qemu-user, which
+ * ignores it. */
+static void leave(enum memory memory, uint64_t n_bytes)
 {
+    const char *mapped = memory == DATA ? "VmData:" : "VmSize:";
     struct rlimit limit, now;
 
-    assert_int_equal(getrlimit(resource, &limit), 0);
+    assert_int_equal(getrlimit(memory == DATA ? RLIMIT_DATA : RLIMIT_AS, &limit), 0);
     limit.rlim_cur = proc_number("/proc/self/status", mapped, 0) * 1024 + n_bytes;
-    assert_int_equal(setrlimit(resource, &limit), 0);
-    assert_int_equal(getrlimit(resource, &now), 0);
+    assert_int_equal(setrlimit(memory == DATA ? RLIMIT_DATA : RLIMIT_AS, &limit), 0);
+    assert_int_equal(getrlimit(memory == DATA ? RLIMIT_DATA : RLIMIT_AS, &now), 0);
     if (now.rlim_cur != limit.rlim_cur)
         skip();
 }
 
-static void raise_again(int resource)
+static void raise_again(enum memory memory)
 {
     struct rlimit limit;
 
-    assert_int_equal(getrlimit(resource, &limit), 0);
+    assert_int_equal(getrlimit(memory == DATA ? RLIMIT_DATA : RLIMIT_AS, &limit), 0);
     limit.rlim_cur = limit.rlim_max;
-    assert_int_equal(setrlimit(resource, &limit), 0);
+    assert_int_equal(setrlimit(memory == DATA ? RLIMIT_DATA : RLIMIT_AS, &limit), 0);
 }
 
 static void what_the_smaller_limit_on_memory_leaves_counts(void **state)
@@ -71,16 +75,16 @@ static void what_the_smaller_limit_on_memory_leaves_counts(void **state)
     struct host_limits host;
 
     (void)state;
-    leave(RLIMIT_DATA, "VmData:", 1000 * mib);
+    leave(DATA, 1000 * mib);
     host_limits_read(&host);
     assert_true(host.data_is_limit);
     assert_in_range(host.address_space_bytes, 900 * mib, 1000 * mib);
-    leave(RLIMIT_AS, "VmSize:", 500 * mib);
+    leave(ADDRESS_SPACE, 500 * mib);
     host_limits_read(&host);
     assert_false(host.data_is_limit);
     assert_in_range(host.address_space_bytes, 400 * mib, 500 * mib);
-    raise_again(RLIMIT_DATA);
-    raise_again(RLIMIT_AS);
+    raise_again(DATA);
+    raise_again(ADDRESS_SPACE);
 }
 
 int main(void)
