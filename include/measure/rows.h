@@ -33,7 +33,7 @@ struct rows_options {
     uint64_t realtime_offset_ns; /* dates the rows */
     int when_full;               /* enum rows_when_full */
     /* One query in this many has rows, >= 1.  It has both rows or none, and the same queries are
-     * selected in every run of an open loop, by a hash of connection, id and time due. */
+     * selected in every run of an open loop, by a hash of the time due. */
     uint64_t one_in;
     const atomic_int *hurry; /* NULL, or a flag: while nonzero, ROWS_HURRY_TIMEOUT_NS applies */
 };

@@ -275,12 +275,11 @@ static uint64_t due_ns(const struct rows_record *record)
     return record->time_ns - record->lag_ns - (record->type == 'A' ? record->span_ns : 0);
 }
 
-/* The finalizer of splitmix64 (see base/rng.h): neighbouring ids are far apart.  The time due tells
- * connections of a slot from each other, each of which uses the same ids. */
+/* The finalizer of splitmix64 (see base/rng.h).  The schedule alone determines the time due; the
+ * connection may depend on which others are open, and its ids on when it was opened. */
 static bool is_selected(const struct rows *s, const struct rows_record *record)
 {
-    uint64_t z = ((uint64_t)record->connection << 16 | record->id) +
-                 0x9e3779b97f4a7c15ull * (due_ns(record) - s->begin_ns + 1);
+    uint64_t z = 0x9e3779b97f4a7c15ull * (due_ns(record) - s->begin_ns + 1);
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;

@@ -209,24 +209,21 @@ static void a_sample_has_both_rows_of_a_query_or_none(void **state)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Reads a row behind its time. */
+/* Reads the columns that tell the queries of a schedule from each other: the gap or the time of the
+ * answer, and the lag. */
 static void read_row(FILE *file, char row[ROWS_LINE_BYTES])
 {
+    assert_int_equal(fscanf(file, "%*c,%*[0-9.],%*[0-9],%*[0-9],"), 0);
     assert_non_null(fgets(row, ROWS_LINE_BYTES, file));
-    assert_int_equal(fscanf(file, "%*c,%*[0-9.],"), 0);
 }
 
-static void a_sample_has_the_same_queries_whenever_the_schedule_begins(void **state)
+/* Compares the rows of two samples, and closes the files. */
+static void assert_same_queries(FILE *const files[2])
 {
-    FILE *files[] = {tmpfile(), tmpfile()};
     char rows[2][ROWS_LINE_BYTES];
 
-    (void)state;
-    for (unsigned k = 0; k < 2; k++) {
-        assert_non_null(files[k]);
-        write_sample(files[k], 12345000ull + 777000u * k, 20, true);
+    for (unsigned k = 0; k < 2; k++)
         assert_int_equal(fseek(files[k], 0, SEEK_SET), 0);
-    }
     for (unsigned n = 0; n < QUERIES / ONE_IN; n++) {
         for (unsigned k = 0; k < 2; k++)
             read_row(files[k], rows[k]);
@@ -234,6 +231,31 @@ static void a_sample_has_the_same_queries_whenever_the_schedule_begins(void **st
     }
     for (unsigned k = 0; k < 2; k++)
         assert_int_equal(fclose(files[k]), 0);
+}
+
+static void a_sample_has_the_same_queries_whenever_the_schedule_begins(void **state)
+{
+    FILE *const files[] = {tmpfile(), tmpfile()};
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        assert_non_null(files[k]);
+        write_sample(files[k], 12345000ull + 777000u * k, 20, true);
+    }
+    assert_same_queries(files);
+}
+
+static void a_sample_has_the_same_queries_whichever_connections_send_them(void **state)
+{
+    static const uint32_t n_slots[] = {20, 30};
+    FILE *const files[] = {tmpfile(), tmpfile()};
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        assert_non_null(files[k]);
+        write_sample(files[k], OFFSET_NS, n_slots[k], k == 0);
+    }
+    assert_same_queries(files);
 }
 
 int main(void)
@@ -245,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_slow_reader_gets_the_rows_of_all_rings_in_turn),
         cmocka_unit_test(a_sample_has_both_rows_of_a_query_or_none),
         cmocka_unit_test(a_sample_has_the_same_queries_whenever_the_schedule_begins),
+        cmocka_unit_test(a_sample_has_the_same_queries_whichever_connections_send_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
