@@ -185,6 +185,11 @@ const char *tally_check(const struct tally *t, uint64_t connections_requested,
 /* The laws of one class of queries: scheduled and sent ones as above. */
 const char *tally_check_queries(const struct tally_queries *q);
 
+/* Makes counts fit together that were read one after the other while their worker changed them:
+ * what has ended was sent, and what was sent was due.  Returns how many are in flight: sent, and
+ * without an outcome. */
+uint64_t tally_settle_queries(struct tally_queries *q);
+
 /* Likewise for a run with connections on demand: connections requested = attempted + withdrawn and
  * opened = ended, by the queries carried; queries sent = reused + waited = carried; with
  * --keepalive, answers = with, without and with a malformed edns-tcp-keepalive. */

@@ -32,6 +32,21 @@ static enum client_state state_of(const struct client_run_state *r, uint64_t now
     return r->steer.paused ? CLIENT_RUN_PAUSED : CLIENT_RUN_RUNNING;
 }
 
+/* While the workers go on counting. */
+static void read_tallies(const struct client_workers *workers, struct client_result *result)
+{
+    client_workers_tally(workers, &result->tally);
+    client_workers_class_tallies(workers, result->class_tallies);
+    for (int class = 0; class < TALLY_N_CLASSES; class ++) {
+        const uint64_t n_in_flight = tally_settle_queries(&result->tally.queries[class]);
+
+        if (class == TALLY_MEASURED)
+            result->in_flight = n_in_flight;
+        for (unsigned k = 0; k < CLIENT_CLASS_MOST; k++)
+            tally_settle_queries(&result->class_tallies[k].queries[class]);
+    }
+}
+
 void client_run_snapshot(void *context, struct client_result *result)
 {
     struct client_run_state *r = context;
@@ -41,12 +56,10 @@ void client_run_snapshot(void *context, struct client_result *result)
     *result = *r->result;
     result->state = state_of(r, now_ns);
     result->own_fd_tables = r->config->own_fd_tables;
-    client_workers_tally(&r->workers, &result->tally);
-    client_workers_class_tallies(&r->workers, result->class_tallies);
+    read_tallies(&r->workers, result);
     client_workers_connections(&r->workers, result);
     client_run_read_host(r, &result->host_after, &result->net_after);
     result->has_interface = r->result->has_interface; /* set by the call above */
-    result->in_flight = CLIENT_WORKERS_GAUGE(&r->workers, in_flight);
     result->requested_qps = r->settings->rate_qps;
     if (!r->started)
         return;

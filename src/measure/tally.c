@@ -81,6 +81,21 @@ const char *tally_check_queries(const struct tally_queries *q)
     return NULL;
 }
 
+static void raise_to(tally_count *count, uint64_t least)
+{
+    if (tally_get(count) < least)
+        tally_add(count, least - tally_get(count));
+}
+
+uint64_t tally_settle_queries(struct tally_queries *q)
+{
+    const uint64_t n_ended = tally_get(&q->answered) + tally_ended_unanswered(q);
+
+    raise_to(&q->sent, n_ended);
+    raise_to(&q->scheduled, tally_get(&q->sent) + tally_get(&q->unsent));
+    return tally_get(&q->sent) - n_ended;
+}
+
 const char *tally_check(const struct tally *t, uint64_t connections_requested,
                         uint64_t histogram_count, uint64_t histogram_beyond)
 {

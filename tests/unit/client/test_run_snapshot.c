@@ -39,7 +39,9 @@ static void counts_are_those_of_all_workers_so_far(void **state)
     for (int i = 0; i < N_WORKERS; i++) {
         tally_add(&all[i].figures.tally.bytes_sent, 7);
         tally_add(&all[i].figures.n_live, 3);
-        tally_add(&all[i].figures.in_flight, 2);
+        tally_add(&all[i].figures.tally.queries[TALLY_MEASURED].sent, 5);
+        tally_add(&all[i].figures.tally.queries[TALLY_MEASURED].answered, 3);
+        tally_add(&all[i].figures.tally.queries[TALLY_WARMUP].sent, 9);
     }
     client_run_snapshot(&r, &now);
     assert_int_equal(now.connections_at_begin, 6);
@@ -49,6 +51,30 @@ static void counts_are_those_of_all_workers_so_far(void **state)
     assert_int_equal(now.connections_live, 6);
     assert_int_equal(now.in_flight, 4);
     assert_true(now.host_after.rss_bytes > 0);
+    all[0].figures.classes = NULL;
+    all[0].figures.n_classes = 0;
+    free(class);
+}
+
+/* Answers that were counted after the queries had been read. */
+static void counts_of_queries_fit_together(void **state)
+{
+    struct client_class_figures *class = calloc(1, sizeof *class);
+
+    (void)state;
+    assert_non_null(class);
+    all[0].figures.classes = class;
+    all[0].figures.n_classes = 1;
+    for (int i = 0; i < TALLY_N_CLASSES; i++) {
+        tally_add(&all[0].figures.tally.queries[i].answered, 3);
+        tally_add(&class->tally.queries[i].answered, 2);
+    }
+    client_run_snapshot(&r, &now);
+    for (int i = 0; i < TALLY_N_CLASSES; i++) {
+        assert_null(tally_check_queries(&now.tally.queries[i]));
+        assert_null(tally_check_queries(&now.class_tallies[0].queries[i]));
+    }
+    assert_int_equal(now.in_flight, 0);
     all[0].figures.classes = NULL;
     all[0].figures.n_classes = 0;
     free(class);
@@ -143,6 +169,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_interrupted_run_is_over_before_its_connections_are_closed, setup, teardown),
         cmocka_unit_test_setup_teardown(counts_are_those_of_all_workers_so_far, setup, teardown),
+        cmocka_unit_test_setup_teardown(counts_of_queries_fit_together, setup, teardown),
         cmocka_unit_test_setup_teardown(the_state_is_that_of_the_load, setup, teardown),
         cmocka_unit_test_setup_teardown(times_are_of_the_part_that_has_passed, setup, teardown),
         cmocka_unit_test_setup_teardown(times_of_a_load_that_has_not_begun_are_0, setup, teardown),

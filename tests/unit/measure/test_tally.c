@@ -217,6 +217,29 @@ static void classes_of_connections_adjoin(void **state)
     assert_int_equal(tally_carried_last(TALLY_CARRIED_CLASSES - 1), 1ull << 63);
 }
 
+/* Counts that were read before those that they contain. */
+static void settled_counts_fit_together(void **state)
+{
+    static const struct {
+        uint64_t scheduled, sent, expected_scheduled, expected_sent, in_flight;
+    } cases[] = {
+        {100, 90, 100, 90, 10}, {101, 85, 101, 85, 5}, /* one is due, and not yet sent */
+        {100, 80, 100, 80, 0},  {100, 77, 100, 80, 0}, {88, 80, 90, 80, 0}, {0, 0, 90, 80, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tally_queries q = {.answered = 60, .timeout = 11, .error = 7, .cancelled = 2};
+
+        tally_add(&q.scheduled, cases[i].scheduled);
+        tally_add(&q.sent, cases[i].sent);
+        tally_add(&q.unsent, 10);
+        assert_int_equal(tally_settle_queries(&q), cases[i].in_flight);
+        assert_int_equal(tally_get(&q.scheduled), cases[i].expected_scheduled);
+        assert_int_equal(tally_get(&q.sent), cases[i].expected_sent);
+    }
+}
+
 static void merging_adds_every_count(void **state)
 {
     struct tally a, b;
@@ -246,6 +269,7 @@ int main(void)
         cmocka_unit_test(each_answer_has_a_keepalive_timeout_or_none),
         cmocka_unit_test(unconnected_queries_are_among_the_failures),
         cmocka_unit_test(classes_of_connections_adjoin),
+        cmocka_unit_test(settled_counts_fit_together),
         cmocka_unit_test(merging_adds_every_count),
     };
 
