@@ -89,6 +89,24 @@ static void compare_settings(const struct recording *a, const struct recording *
     say(context, line);
 }
 
+/* Whether its measurement began: without one, there are no rates to add. */
+static bool was_measured(const struct recording *r)
+{
+    double duration_s = 0;
+
+    (void)result_double(r->result, "rate.duration_s", &duration_s);
+    return result_find(r->result, "measured_from") != NULL || duration_s > 0;
+}
+
+/* Returns the first run that was measured; NULL: none. */
+static const struct recording *first_measured(const struct recordings *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (was_measured(&all->items[i]))
+            return &all->items[i];
+    return NULL;
+}
+
 static void compare_times(const struct recording *a, const struct recording *b, mismatch_say *say,
                           void *context)
 {
@@ -135,7 +153,7 @@ static void say_if_one_searched(const struct recordings *all, mismatch_say *say,
 
 void mismatch_find(const struct recordings *all, mismatch_say *say, void *context)
 {
-    const struct recording *first = &all->items[0];
+    const struct recording *first = &all->items[0], *measured = first_measured(all);
 
     for (size_t i = 1; i < all->n; i++) {
         const struct recording *r = &all->items[i];
@@ -144,7 +162,8 @@ void mismatch_find(const struct recordings *all, mismatch_say *say, void *contex
         if (first->result == NULL || r->result == NULL)
             continue;
         compare_settings(first, r, say, context);
-        compare_times(first, r, say, context);
+        if (was_measured(r))
+            compare_times(measured, r, say, context);
     }
     say_if_one_searched(all, say, context);
 }

@@ -27,19 +27,28 @@ static void say(void *context, const char *text)
 #define SAME   "\"options\":{\"rate\":5}"
 #define SEED_1 "\"seed\":1," SAME
 #define SEED_2 "\"seed\":2," SAME
+#define SEED_3 "\"seed\":3," SAME
+
+static const char *mismatch_of(size_t n, const char *const *results)
+{
+    struct recording items[] = {
+        {.name = (char *)"a"}, {.name = (char *)"b"}, {.name = (char *)"c"}};
+    const struct recordings all = {items, n};
+
+    for (size_t i = 0; i < n; i++) {
+        items[i].result = json_tokener_parse(results[i]);
+        assert_non_null(items[i].result);
+    }
+    said[0] = '\0';
+    mismatch_find(&all, say, NULL);
+    for (size_t i = 0; i < n; i++)
+        json_object_put(items[i].result);
+    return said;
+}
 
 static const char *mismatch(const char *a, const char *b)
 {
-    struct recording items[] = {{.name = (char *)"a", .result = json_tokener_parse(a)},
-                                {.name = (char *)"b", .result = json_tokener_parse(b)}};
-    const struct recordings all = {items, 2};
-
-    assert_true(items[0].result != NULL && items[1].result != NULL);
-    said[0] = '\0';
-    mismatch_find(&all, say, NULL);
-    json_object_put(items[0].result);
-    json_object_put(items[1].result);
-    return said;
+    return mismatch_of(2, (const char *const[]){a, b});
 }
 
 static void instances_at_the_same_time_match(void **state)
@@ -58,6 +67,20 @@ static void times_without_overlap_do_not_match(void **state)
                         "rates do not add up\n");
     assert_string_equal(mismatch(RUN("45", SEED_1), RUN("20", SEED_2)),
                         "a and b did not overlap in time: their rates do not add up\n");
+}
+
+static void a_run_without_a_measurement_has_no_times(void **state)
+{
+    static const char refused[] =
+        "{\"started\":\"2026-01-31T10:00:00.000Z\",\"measured_from\":null,"
+        "\"rate\":{\"duration_s\":0},\"queries\":{\"sent\":0}," SEED_1 "}";
+
+    (void)state;
+    assert_string_equal(mismatch(RUN("20", SEED_2), refused), "");
+    assert_string_equal(mismatch(refused, RUN("20", SEED_2)), "");
+    assert_string_equal(
+        mismatch_of(3, (const char *const[]){refused, RUN("45", SEED_2), RUN("20", SEED_3)}),
+        "b and c did not overlap in time: their rates do not add up\n");
 }
 
 static void the_same_seed_sends_the_same_queries(void **state)
@@ -121,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_at_the_same_time_match),
         cmocka_unit_test(times_without_overlap_do_not_match),
+        cmocka_unit_test(a_run_without_a_measurement_has_no_times),
         cmocka_unit_test(the_same_seed_sends_the_same_queries),
         cmocka_unit_test(searches_have_no_capacity_together),
         cmocka_unit_test(a_search_alone_matches),
