@@ -42,10 +42,10 @@ const char *figure_bytes(char *text, const struct json_object *result, const cha
 const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns);
 
 /* The response time of a trial of a search at a percentile, num / den, whose key is path: "1.50
- * ms", or ">timeout" if it falls among unanswered queries: then the trial had enough queries for
- * the percentile, but it has no value. */
+ * ms", or ">200 ms", more than timeout_ns, if it falls among unanswered queries: then the trial had
+ * enough queries for the percentile, but it has no value.  With 0, which is unknown, ">timeout". */
 const char *figure_trial_latency(char *text, const struct json_object *trial, const char *path,
-                                 uint32_t num, uint32_t den);
+                                 uint32_t num, uint32_t den, uint64_t timeout_ns);
 
 /* How connections or queries ended, of a key "phase/reason": "receive: half-open", as the summary
  * of tcpclient has it.  Never returns NULL. */

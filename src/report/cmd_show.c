@@ -383,7 +383,7 @@ int cmd_show(const struct report_opts *opts)
             putchar('\n');
         print_head(r);
         if (result_find(r->result, "search") != NULL)
-            search_report(result_find(r->result, "search"));
+            search_report(result_find(r->result, "search"), result_timeout_ns(r->result));
         else if (result_find(r->result, "sweep") != NULL)
             search_report_sweep(result_find(r->result, "sweep"));
         else

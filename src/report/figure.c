@@ -141,17 +141,17 @@ const char *figure_latency(char *text, uint64_t ns, uint64_t timeout_ns)
 }
 
 const char *figure_trial_latency(char *text, const struct json_object *trial, const char *path,
-                                 uint32_t num, uint32_t den)
+                                 uint32_t num, uint32_t den, uint64_t timeout_ns)
 {
     struct hist queries = {0};
     uint64_t ns;
 
     if (result_u64(trial, path, &ns))
-        return figure_latency(text, ns, 0);
+        return figure_latency(text, ns, timeout_ns);
     if (!result_flag(trial, "drained") || !result_u64(trial, "scheduled", &queries.count) ||
         queries.count >= (uint64_t)MOST || !hist_percentile_is_supported(&queries, num, den))
         return NULL;
-    return ">timeout";
+    return timeout_ns > 0 ? figure_latency(text, HIST_BEYOND, timeout_ns) : ">timeout";
 }
 
 const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_object *search)

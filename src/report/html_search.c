@@ -7,8 +7,10 @@
 #include "report/html_table.h"
 #include "report/html_text.h"
 #include "report/result.h"
+#include "report/result_figures.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Limit on rows of the table.  A search has up to 512 trials, usually 60, and a page should have at
@@ -119,7 +121,7 @@ static void print_curve(FILE *script, const void *arg)
     html_plots_trials(script, arg);
 }
 
-static void print_trials(FILE *out, const struct json_object *search)
+static void print_trials(FILE *out, const struct json_object *search, uint64_t timeout_ns)
 {
     static const struct html_column columns[] = {
         {"trial", true}, {"load", false}, {"length", false}, {"p50", false},
@@ -133,14 +135,15 @@ static void print_trials(FILE *out, const struct json_object *search)
         const char *class = result_string(trial, "class");
 
         figure_finding(result, class != NULL ? class : "", result_string(trial, "reason"));
-        html_table_row(out, columns,
-                       (const char *[]){result_string(trial, "step"),
-                                        figure_load(texts[0], search, trial, "load"),
-                                        figure_seconds(texts[1], trial, "duration_s"),
-                                        figure_trial_latency(texts[2], trial, "p50_ns", 1, 2),
-                                        figure_trial_latency(texts[3], trial, "p99_ns", 99, 100),
-                                        figure_count(texts[4], trial, "lost"), result},
-                       7);
+        html_table_row(
+            out, columns,
+            (const char *[]){result_string(trial, "step"),
+                             figure_load(texts[0], search, trial, "load"),
+                             figure_seconds(texts[1], trial, "duration_s"),
+                             figure_trial_latency(texts[2], trial, "p50_ns", 1, 2, timeout_ns),
+                             figure_trial_latency(texts[3], trial, "p99_ns", 99, 100, timeout_ns),
+                             figure_count(texts[4], trial, "lost"), result},
+            7);
     }
     html_table_end(out);
     if (result_element(search, "trials", n) != NULL)
@@ -161,6 +164,9 @@ void html_search(struct html_report *r)
                      "several trials at one load are averaged. The dashed lines are the bounds of "
                      "the capacity.",
                      print_curve, search);
-    print_trials(r->out, search);
+    if (result_element(search, "trials", 0) != NULL)
+        print_trials(r->out, search, result_timeout_ns(r->result));
+    else
+        fputs("<p class=\"soft\">No trial was completed.</p>\n", r->out);
     fputs("</section>\n", r->out);
 }

@@ -7,7 +7,6 @@
 #include "report/plain.h"
 #include "report/result.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 
 static const char *text_of(char text[PLAIN_BYTES], const struct json_object *object,
@@ -69,14 +68,15 @@ static void print_answer(const struct json_object *search)
 }
 
 static const char *time_text(char text[FIGURE_TEXT_BYTES], const struct json_object *trial,
-                             const char *path, uint32_t num, uint32_t den)
+                             const char *path, uint32_t num, uint32_t den, uint64_t timeout_ns)
 {
-    const char *time = figure_trial_latency(text, trial, path, num, den);
+    const char *time = figure_trial_latency(text, trial, path, num, den, timeout_ns);
 
     return time != NULL ? time : "-";
 }
 
-static void print_trial(const struct json_object *search, const struct json_object *trial)
+static void print_trial(const struct json_object *search, const struct json_object *trial,
+                        uint64_t timeout_ns)
 {
     const char *class = result_string(trial, "class");
     char step[PLAIN_BYTES], load[PLAIN_BYTES], p50[FIGURE_TEXT_BYTES], p99[FIGURE_TEXT_BYTES],
@@ -87,23 +87,24 @@ static void print_trial(const struct json_object *search, const struct json_obje
 
     printf("  %-8s %24s %8s %10s %10s %10s  %s\n", text_of(step, trial, "step"),
            load_text(load, search, trial, "load"), length != NULL ? length : "-",
-           time_text(p50, trial, "p50_ns", 1, 2), time_text(p99, trial, "p99_ns", 99, 100),
+           time_text(p50, trial, "p50_ns", 1, 2, timeout_ns),
+           time_text(p99, trial, "p99_ns", 99, 100, timeout_ns),
            result_u64(trial, "lost", &n_lost) ? units_format_count(lost, n_lost) : "-",
            plain(text, figure_finding(finding, class != NULL ? class : "-",
                                       result_string(trial, "reason"))));
 }
 
-void search_report(const struct json_object *search)
+void search_report(const struct json_object *search, uint64_t timeout_ns)
 {
-    struct json_object *trials = result_find(search, "trials");
+    const struct json_object *trial = result_element(search, "trials", 0);
 
     putchar('\n');
     print_answer(search);
-    if (!json_object_is_type(trials, json_type_array))
+    if (trial == NULL)
         return;
     printf("\n  %-8s %24s %8s %10s %10s %10s\n", "trial", "load", "length", "p50", "p99", "lost");
-    for (size_t i = 0; i < json_object_array_length(trials); i++)
-        print_trial(search, json_object_array_get_idx(trials, i));
+    for (size_t i = 0; (trial = result_element(search, "trials", i)) != NULL; i++)
+        print_trial(search, trial, timeout_ns);
 }
 
 /* --- sweep --- */

@@ -167,12 +167,14 @@ static void percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unansw
         json_tokener_parse("{\"scheduled\": 1000, \"p99_ns\": null, \"drained\": false}");
 
     (void)state;
-    assert_string_equal(figure_trial_latency(text, few, "p50_ns", 1, 2), "1.50 us");
-    assert_null(figure_trial_latency(text, few, "p99_ns", 99, 100));
-    assert_string_equal(figure_trial_latency(text, enough, "p99_ns", 99, 100), ">timeout");
-    assert_null(figure_trial_latency(text, undrained, "p99_ns", 99, 100));
+    assert_string_equal(figure_trial_latency(text, few, "p50_ns", 1, 2, 5000000000), "1.50 us");
+    assert_null(figure_trial_latency(text, few, "p99_ns", 99, 100, 5000000000));
+    assert_string_equal(figure_trial_latency(text, enough, "p99_ns", 99, 100, 5000000000),
+                        ">5.00 s");
+    assert_string_equal(figure_trial_latency(text, enough, "p99_ns", 99, 100, 0), ">timeout");
+    assert_null(figure_trial_latency(text, undrained, "p99_ns", 99, 100, 5000000000));
     json_object_object_del(enough, "scheduled");
-    assert_null(figure_trial_latency(text, enough, "p99_ns", 99, 100));
+    assert_null(figure_trial_latency(text, enough, "p99_ns", 99, 100, 5000000000));
     json_object_put(few);
     json_object_put(enough);
     json_object_put(undrained);
