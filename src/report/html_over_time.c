@@ -241,7 +241,8 @@ static const char *why_no_history(const struct json_object *result)
     uint64_t n;
 
     if (result_u64(result, of_listener ? "push.measured" : "queries.sent", &n) && n == 0)
-        return of_listener ? "No message was received." : "No query was sent.";
+        return of_listener ? "No message of the measurement was received."
+                           : "No query of the measurement was sent.";
     return "Latency and rate over time need the histogram log (--hlog), with intervals, of each "
            "run.";
 }

@@ -218,7 +218,8 @@ def test_a_run_that_sent_nothing_does_not_lack_a_log():
     over_time = "Latency and rate over time need the histogram log"
     silent = copy_of_run("silent.json", queries={"scheduled": 0, "sent": 0, "answered": 0})
     push = {"measured": 0, "before": 0, "after": 0, "lost": 0, "duplicate": 0, "damaged": 0}
-    for path, words in ((silent, "No query was sent."), (copy_of_run("unpushed.json", push=push), "No message was received.")):
+    unpushed = copy_of_run("unpushed.json", push=push)
+    for path, words in ((silent, "No query of the measurement was sent."), (unpushed, "No message of the measurement was received.")):
         text = page_of(path)
         check(f'<p class="soft">{words}</p>' in text and over_time not in text, f"{words!r} in the page")
     check(over_time in page_of(files(0)[0]), "the control: a run with queries")

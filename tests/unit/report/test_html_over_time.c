@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * test_html_over_time: what the page says about rates without a picture of them. */
+#include "report/html_sections.h"
+
+#include "print_steps.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* The section on a run of which only the result is known. */
+static char *section_of(const char *json)
+{
+    struct recording run = {.name = (char *)"a", .result = json_tokener_parse(json)};
+    const struct recordings runs = {&run, 1};
+    struct html_report r = {.out = print_open(), .runs = &runs, .result = run.result};
+
+    assert_non_null(run.result);
+    html_over_time(&r);
+    json_object_put(run.result);
+    return print_close();
+}
+
+/* It may have been interrupted in the warm-up. */
+static void a_run_that_measured_nothing_may_have_sent_queries(void **state)
+{
+    char *html = section_of("{\"queries\": {\"sent\": 0}, \"warmup\": {\"sent\": 53}}");
+
+    (void)state;
+    assert_has(html, "<p class=\"soft\">No query of the measurement was sent.</p>");
+    free(html);
+}
+
+static void a_listener_that_measured_nothing_may_have_received_messages(void **state)
+{
+    char *html = section_of("{\"push\": {\"measured\": 0, \"before\": 7}}");
+
+    (void)state;
+    assert_has(html, "<p class=\"soft\">No message of the measurement was received.</p>");
+    free(html);
+}
+
+/* The control. */
+static void a_run_with_queries_lacks_the_log(void **state)
+{
+    char *html = section_of("{\"queries\": {\"sent\": 5}}");
+
+    (void)state;
+    assert_has(html, "need the histogram log (--hlog)");
+    free(html);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_that_measured_nothing_may_have_sent_queries),
+        cmocka_unit_test(a_listener_that_measured_nothing_may_have_received_messages),
+        cmocka_unit_test(a_run_with_queries_lacks_the_log),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
