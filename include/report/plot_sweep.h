@@ -8,10 +8,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct recording;
 struct recordings;
 
-/* Whether all runs are sweeps with an answer or a bound. */
+/* Whether all runs are sweeps. */
 bool plot_sweep_are_all(const struct recordings *all);
+
+/* Whether a search of the run's sweep has an answer or a bound. */
+bool plot_sweep_has_points(const struct recording *r);
 
 /* Whether the sweeps vary the same option and their searches have the same unit. */
 bool plot_sweep_fit(const struct recordings *all);

@@ -51,36 +51,75 @@ static bool has_rate(const struct recording *r)
            result_double(r->result, "rate.achieved_qps", &qps);
 }
 
+/* What the trials of a search, or the searches of a sweep, lack. */
+static const char *lacks_capacity(const struct recording *r, bool of_sweeps)
+{
+    if (of_sweeps)
+        return plot_sweep_has_points(r) ? NULL : "no search of this sweep has an answer or a bound";
+    if (plot_search_has_trials(r))
+        return NULL;
+    return result_find(r->result, "search") != NULL
+               ? "no trial of this search has a p99"
+               : "no trials with a p99: expected the --json files of capacity searches (--find), "
+                 "or of sweeps only (--sweep)";
+}
+
+/* What the files of a run lack; a file that was given has no such values. */
+static const char *lacks(const struct recording *r, enum plot_kind kind, const char *metric,
+                         bool of_sweeps)
+{
+    switch (kind) {
+    case PLOT_LATENCY:
+        if (has_counts_of(r, metric))
+            return NULL;
+        return r->has_values
+                   ? "no values of this metric in its log or rows"
+                   : "no values of this metric: expected an --hlog file or the rows of -R";
+    case PLOT_TIME:
+        if (has_interval_of(r, metric))
+            return NULL;
+        return r->has_log ? "no intervals of this metric in its log"
+                          : "no intervals of this metric: expected an --hlog file";
+    case PLOT_CONNECT:
+        if (r->connections.times[CONNECTIONS_ESTABLISHED].n > 0)
+            return NULL;
+        return r->has_connections ? "no connection was established"
+                                  : "no connections: expected a --connections-out file";
+    case PLOT_RECOVERY:
+        if (r->connections.times[CONNECTIONS_LOST].n > 0)
+            return NULL;
+        return r->has_connections
+                   ? "no lost connections in its --connections-out file"
+                   : "no lost connections: expected a --connections-out file of --reconnect";
+    case PLOT_RATE:
+        if (has_rate(r))
+            return NULL;
+        return r->result != NULL ? "no rates in its result: the run had none, or measured nothing"
+                                 : "no rates: expected the --json file of a run with a rate";
+    case PLOT_CAPACITY:
+        return lacks_capacity(r, of_sweeps);
+    }
+    return NULL;
+}
+
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,
                        const char **name)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        const struct recording *r = &all->items[i];
+    const bool of_sweeps = plot_sweep_are_all(all);
 
-        *name = r->name;
-        if (kind == PLOT_LATENCY && !has_counts_of(r, metric))
-            return r->has_values
-                       ? "no values of this metric in its log or rows"
-                       : "no values of this metric: expected an --hlog file or the rows of -R";
-        if (kind == PLOT_TIME && !has_interval_of(r, metric))
-            return "no intervals of this metric: expected an --hlog file";
-        if (kind == PLOT_CONNECT && r->connections.times[CONNECTIONS_ESTABLISHED].n == 0)
-            return "no connections: expected a --connections-out file";
-        if (kind == PLOT_RECOVERY && r->connections.times[CONNECTIONS_LOST].n == 0)
-            return "no lost connections: expected a --connections-out file of --reconnect";
-        if (kind == PLOT_RATE && !has_rate(r))
-            return "no rates: expected the --json file of a run with a rate";
-        if (kind == PLOT_CAPACITY && !plot_search_has_trials(r) && !plot_sweep_are_all(all))
-            return "no trials with a p99: expected the --json files of capacity searches (--find), "
-                   "or of "
-                   "sweeps only (--sweep)";
+    for (size_t i = 0; i < all->n; i++) {
+        const char *what = lacks(&all->items[i], kind, metric, of_sweeps);
+
+        *name = all->items[i].name;
+        if (what != NULL)
+            return what;
     }
     if (kind == PLOT_TIME && !any_has_counts_of(all, metric))
         return "no values of this metric in any interval: expected the --hlog file of a run that "
                "has some";
-    if (kind == PLOT_CAPACITY && plot_sweep_are_all(all) && !plot_sweep_fit(all))
+    if (kind == PLOT_CAPACITY && of_sweeps && !plot_sweep_fit(all))
         return "not all sweeps are over the same option with searches in the same unit";
-    if (kind == PLOT_CAPACITY && !plot_sweep_are_all(all) && !plot_search_fit(all))
+    if (kind == PLOT_CAPACITY && !of_sweeps && !plot_search_fit(all))
         return "not all searches have the same unit";
     return NULL;
 }

@@ -17,9 +17,14 @@
 bool plot_sweep_are_all(const struct recordings *all)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (plot_script_sweep(NULL, result_find(all->items[i].result, "sweep"), NULL) == 0)
+        if (result_find(all->items[i].result, "sweep") == NULL)
             return false;
     return true;
+}
+
+bool plot_sweep_has_points(const struct recording *r)
+{
+    return plot_script_sweep(NULL, result_find(r->result, "sweep"), NULL) > 0;
 }
 
 bool plot_sweep_fit(const struct recordings *all)

@@ -226,7 +226,7 @@ def test_bounds_without_an_answer_are_drawn():
         check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
         svg = read_text(picture)
         return tuple(len(re.findall(f"<use [^>]*#gpPt{n}' [^>]*color='rgb", svg)) for n in (5, 7, 9))
-    check("no trials with a p99" in symbols_with(lower=None, upper=None), "nothing to draw")
+    check("no search of this sweep has an answer or a bound" in symbols_with(lower=None, upper=None), "nothing to draw")
     check_equal(symbols_with(lower=9000, upper=12000), (3, 0, 0), "a circle between each two bounds")
     check_equal(symbols_with(lower=9000, upper=None), (0, 3, 0), "a triangle at each lower bound")
     check_equal(symbols_with(lower=None, upper=12000), (0, 0, 3), "a triangle at each upper bound")

@@ -380,6 +380,32 @@ static void missing_data_is_named(void **state)
     assert_has(plot_lacks(&one, PLOT_CAPACITY, "response", &name), "no trials with a p99: ");
 }
 
+/* A file that was given is not asked for: it has no such values. */
+static void a_file_without_values_is_not_missing(void **state)
+{
+    struct recording nothing = {.name = (char *)"nothing",
+                                .result = json_tokener_parse("{\"rate\":{\"asked_qps\":100,"
+                                                             "\"achieved_qps\":null}}"),
+                                .has_log = true,
+                                .has_connections = true};
+    const struct recordings all = {&nothing, 1};
+    const struct {
+        enum plot_kind kind;
+        const char *lacks;
+    } pictures[] = {
+        {PLOT_TIME, "no intervals of this metric in its log"},
+        {PLOT_CONNECT, "no connection was established"},
+        {PLOT_RECOVERY, "no lost connections in its --connections-out file"},
+        {PLOT_RATE, "no rates in its result: "},
+    };
+    const char *name;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+        assert_has(plot_lacks(&all, pictures[i].kind, "response", &name), pictures[i].lacks);
+    json_object_put(nothing.result);
+}
+
 static struct recording searched(const char *result)
 {
     const struct recording r = {.name = (char *)"run", .result = json_tokener_parse(result)};
@@ -397,7 +423,10 @@ static void searches_in_one_picture_are_alike(void **state)
         sweep[] = "{\"sweep\":{\"over\":\"connections\",\"points\":[{\"at\":1,"
                   "\"search\":{\"unit\":\"q/s\",\"capacity\":9,\"lower\":8,\"upper\":10}}]}}",
         other[] = "{\"sweep\":{\"over\":\"size\",\"points\":[{\"at\":1,"
-                  "\"search\":{\"unit\":\"q/s\",\"capacity\":9,\"lower\":8,\"upper\":10}}]}}";
+                  "\"search\":{\"unit\":\"q/s\",\"capacity\":9,\"lower\":8,\"upper\":10}}]}}",
+        stopped[] = "{\"search\":{\"unit\":\"q/s\",\"trials\":[]}}",
+        no_answer[] = "{\"sweep\":{\"over\":\"connections\",\"points\":[{\"at\":1,"
+                      "\"search\":{\"unit\":\"q/s\",\"capacity\":null}}]}}";
     const struct {
         const char *results[2], *lacks;
     } pictures[] = {
@@ -406,6 +435,8 @@ static void searches_in_one_picture_are_alike(void **state)
         {{sweep, sweep}, NULL},
         {{sweep, other}, "not all sweeps are over the same option with searches in the same unit"},
         {{sweep, rates}, "no trials with a p99: "},
+        {{rates, stopped}, "no trial of this search has a p99"},
+        {{sweep, no_answer}, "no search of this sweep has an answer or a bound"},
     };
     const char *name;
 
@@ -444,6 +475,7 @@ int main(void)
         cmocka_unit_test(points_of_a_sweep_have_what_is_known),
         cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
         cmocka_unit_test(missing_data_is_named),
+        cmocka_unit_test(a_file_without_values_is_not_missing),
         cmocka_unit_test(searches_in_one_picture_are_alike),
     };
 
