@@ -228,6 +228,7 @@ static void print_rate(FILE *out, const struct report_about *about, const struct
 
 /* --- messages --- */
 
+/* Prints nothing without a message. */
 static void print_clock(FILE *out, const struct client_result *r)
 {
     const struct tally_push *p = &r->tally.push;
@@ -235,6 +236,8 @@ static void print_clock(FILE *out, const struct client_result *r)
     const uint64_t all = tally_get(&p->before) + tally_get(&p->measured) + tally_get(&p->after);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
+    if (all == 0)
+        return;
     if (others == 0) {
         fputs("             timed with the CLOCK_MONOTONIC that both programs share\n", out);
         return;

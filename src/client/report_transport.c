@@ -33,9 +33,10 @@ static void print_tls(FILE *out, const struct client_result *r)
     const uint64_t resumed = tally_get(&r->tally.connections.resumed);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES];
 
-    fprintf(out, "TLS          %s %s, %s resumed (%.4g %%)", units_format_count(a, secured),
-            units_noun(secured, "handshake", "handshakes"), units_format_count(b, resumed),
-            secured == 0 ? 0 : 100 * units_round_share((double)resumed / (double)secured, 4));
+    fprintf(out, "TLS          %s %s, %s resumed", units_format_count(a, secured),
+            units_noun(secured, "handshake", "handshakes"), units_format_count(b, resumed));
+    if (secured > 0)
+        fprintf(out, " (%.4g %%)", 100 * units_round_share((double)resumed / (double)secured, 4));
     if (r->tls_version != NULL)
         fprintf(out, "; %s, %s", r->tls_version, r->tls_cipher);
     fputc('\n', out);

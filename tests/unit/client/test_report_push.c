@@ -97,12 +97,28 @@ static void clock_is_named_by_what_dated_the_messages(void **state)
     free(text);
 }
 
+static void without_a_message_no_clock_is_known(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.listens = true;
+    text = text_of(report_json, m);
+    assert_has(text, "\"clock\": null");
+    free(text);
+    text = text_of(report_text, m);
+    assert_has(text, "\nMessages     0 received");
+    assert_null(strstr(text, "CLOCK_"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(listener_reports_messages),
         TEST(percentile_among_lost_messages_is_never),
         TEST(clock_is_named_by_what_dated_the_messages),
+        TEST(without_a_message_no_clock_is_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,17 @@ static void all_but_one_resumed_is_not_100_percent(void **state)
     free(text);
 }
 
+static void no_handshake_has_no_share_of_resumed_ones(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.tls = (struct tls_context *)m;
+    text = text_of(report_text, m);
+    assert_has(text, "\nTLS          0 handshakes, 0 resumed\n");
+    free(text);
+}
+
 static void both_reports_have_the_clients_of_proxy_headers(void **state)
 {
     struct made_up *m = *state;
@@ -92,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_but_one_resumed_is_not_100_percent),
+        TEST(no_handshake_has_no_share_of_resumed_ones),
         TEST(both_reports_have_version_share_and_time_of_tls),
         TEST(both_reports_have_the_clients_of_proxy_headers),
         TEST(both_reports_have_malformed_and_dropped_datagrams),
