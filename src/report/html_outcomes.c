@@ -7,6 +7,7 @@
 #include "report/html_table.h"
 #include "report/result.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const struct html_column columns[] = {{"outcome", true}, {"count", false}, {"remedy", true}};
@@ -47,7 +48,8 @@ static void print_outcome(void *arg, const char *name)
         N_COLUMNS);
 }
 
-static void print_outcomes(FILE *out, const struct json_object *result, const char *path,
+/* Returns whether there are any. */
+static bool print_outcomes(FILE *out, const struct json_object *result, const char *path,
                            const char *caption)
 {
     struct outcomes o = {out, result_find(result, path), caption};
@@ -55,13 +57,16 @@ static void print_outcomes(FILE *out, const struct json_object *result, const ch
     result_each_key(o.counts, print_outcome, &o);
     if (o.caption == NULL)
         html_table_end(out);
+    return o.caption == NULL;
 }
 
 void html_outcomes(const struct html_report *r)
 {
     fputs("<section>\n<h2>Connection outcomes</h2>\n", r->out);
-    print_outcomes(r->out, r->result, "connections.outcomes", "How connections ended");
-    print_outcomes(r->out, r->result, "queries.outcomes", "How failed queries ended");
+    if (!print_outcomes(r->out, r->result, "connections.outcomes", "How connections ended") &&
+        result_find(r->result, "connections.outcomes") != NULL)
+        fputs("<p class=\"soft\">No connection was attempted.</p>\n", r->out);
+    (void)print_outcomes(r->out, r->result, "queries.outcomes", "How failed queries ended");
     fputs("</section>\n", r->out);
 }
 
