@@ -254,6 +254,8 @@ struct json_object *result_parse(const char *text, size_t n_bytes, char error[RE
         (void)REFUSE("the run was still %s: expected the result of a run that has ended", state);
     else if (result_find(result, "plan") != NULL)
         (void)REFUSE("a plan (--plan), not a result of a run");
+    else if (result_find(result, "samples") != NULL)
+        (void)REFUSE("samples of tcpreport watch (for --watch), not a result of a run");
     else if ((missing = lacks(result)) != NULL)
         (void)REFUSE("incomplete result: %s is missing or has the wrong type", missing);
     else

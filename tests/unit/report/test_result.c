@@ -296,6 +296,8 @@ static void invalid_results_are_refused(void **state)
          "the run was still paused: expected the result of a run that has ended"},
         {"{" HEAD ",\"state\":\"ended\",\"verdict\":null}", "connections.asked is missing"},
         {"{" HEAD ",\"plan\":[]}", "a plan (--plan), not a result of a run"},
+        {"{\"schema\":1,\"program\":\"tcpreport\",\"watched\":\"x\",\"samples\":[]}",
+         "samples of tcpreport watch (for --watch), not a result of a run"},
         {RESULT(HEAD, "null", "VALID", "-7"), "queries.answered is missing"},
         {RESULT(HEAD, "null", "VALID", "\"7\""), "queries.answered is missing"},
     };
