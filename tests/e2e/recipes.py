@@ -204,5 +204,12 @@ def test_recipes_need_no_rows():
             check_equal(run_example(script, 0, directory), OF_NO_ROWS.get(title, ""), title)
 
 
+def test_a_second_without_an_answer_has_no_slowest_one():
+    need_program("awk")
+    directory = temp_directory()
+    write_text(os.path.join(directory, "run.hlog"), "0.004,0.996,0.000000,H\n1.003,1.000,2.598932,H\nTag=net,1.003,1.000,1.5,H\n")
+    check_equal(run_example(recipes()["The slowest answer of each second, without rows"], 0, directory), "1.003 2.598932\n", "seconds")
+
+
 if __name__ == "__main__":
     main()
