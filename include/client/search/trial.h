@@ -37,6 +37,9 @@ struct trial_figures {
         /* queries that this host delayed by TRIAL_OWN_PART of the limit or more, or opened no
          * connection for */
         uint64_t own;
+        /* exceeded a higher limit, and are not those that this host delayed by TRIAL_OWN_PART of
+         * it or more: the most of them for any such limit */
+        uint64_t far;
         /* half the width of the 90 % confidence interval of n / of; 0: unknown */
         double error;
     } goals[SLO_MOST];

@@ -19,11 +19,11 @@ static bool is_behind(const struct trial_figures *f)
 bool trial_misses_goal(const struct slo *slo, const struct trial_figures *f, unsigned goal)
 {
     const struct trial_exceeding *e = &f->goals[goal];
-    const uint64_t n_own = e->own < e->n ? e->own : e->n;
+    const uint64_t n_others = e->own < e->n ? e->n - e->own : 0;
 
     if (slo->goals[goal].metric == SLO_LOST && is_behind(f))
         return false;
-    return !slo_is_met(&slo->goals[goal], e->n - n_own, e->of);
+    return !slo_is_met(&slo->goals[goal], n_others > e->far ? n_others : e->far, e->of);
 }
 
 /* Returns the ratio to the allowed share; very large if the goal allows none. */

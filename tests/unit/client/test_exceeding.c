@@ -116,6 +116,42 @@ static void any_number_of_own_losses_stays_that(void **state)
     check(3, 1, 4, UINT64_MAX);
 }
 
+/* The limit of the first goal is 10 ms. */
+static void queries_far_above_the_limit_are_not_due_to_short_delays(void **state)
+{
+    (void)state;
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_reset(&metrics[m]);
+    record(CLIENT_RESPONSE, 300 * MS, 100);
+    record(CLIENT_OWN, 2 * MS, 90);
+    count(CLIENT_OWN, 0, false);
+    check(0, 100, 100, 90);
+    assert_int_equal(figures.goals[0].far, 100);
+    count(CLIENT_OWN, 7, false);
+    check(0, 100, 100, 97);
+    assert_int_equal(figures.goals[0].far, 93);
+    count(CLIENT_OWN, UINT64_MAX, false);
+    assert_int_equal(figures.goals[0].far, 0);
+    record(CLIENT_OWN, 15 * MS, 10); /* less than a tenth of the 160 ms that all exceeded */
+    count(CLIENT_OWN, 0, false);
+    assert_int_equal(figures.goals[0].far, 100);
+    record(CLIENT_OWN, 40 * MS, 10);
+    count(CLIENT_OWN, 0, false);
+    assert_int_equal(figures.goals[0].far, 90);
+}
+
+static void queries_that_long_delays_made_slow_are_not_far_above_the_limit(void **state)
+{
+    (void)state;
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_reset(&metrics[m]);
+    record(CLIENT_RESPONSE, 300 * MS, 100);
+    record(CLIENT_OWN, 295 * MS, 100);
+    count(CLIENT_OWN, 0, false);
+    check(0, 100, 100, 100);
+    assert_int_equal(figures.goals[0].far, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +162,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(with_tls_a_connection_is_established_once_it_is_secured,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(any_number_of_own_losses_stays_that, setup, teardown),
+        cmocka_unit_test_setup_teardown(queries_far_above_the_limit_are_not_due_to_short_delays,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            queries_that_long_delays_made_slow_are_not_far_above_the_limit, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,8 +23,8 @@ static int setup(void **state)
 /* Of 10,000 queries. */
 static struct trial_figures figures(uint64_t n_slow, uint64_t n_lost)
 {
-    return (struct trial_figures){.n_due = 10000,
-                                  .goals = {{n_slow, 10000, 0, 0}, {n_lost, 10000, 0, 0}}};
+    return (struct trial_figures){
+        .n_due = 10000, .goals = {{.n = n_slow, .of = 10000}, {.n = n_lost, .of = 10000}}};
 }
 
 static void check(const struct trial_figures *f, enum trial_class class, enum trial_reason reason,
@@ -94,7 +94,11 @@ static void a_trial_decided_by_this_host_is_void(void **state)
     check(&f, TRIAL_VOID, TRIAL_HOST_NOISE, 0);
     f.goals[0].own = 10000;
     check(&f, TRIAL_VOID, TRIAL_HOST_NOISE, 0);
-    f.goals[0].n = 100; /* good in spite of them */
+    f.goals[0].far = 100;
+    check(&f, TRIAL_VOID, TRIAL_HOST_NOISE, 0);
+    f.goals[0].far = 101;
+    check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
+    f.goals[0].n = f.goals[0].far = 100; /* good in spite of them */
     check(&f, TRIAL_GOOD, TRIAL_NO_REASON, 0);
 }
 
@@ -111,8 +115,8 @@ static void a_load_that_was_not_sent_in_time_is_void(void **state)
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
     f.goals[1].n = 10000; /* a burst may be what the server dropped */
     check(&f, TRIAL_VOID, TRIAL_GENERATOR_LIMITED, 0);
-    f.goals[0] =
-        (struct trial_exceeding){10000, 10000, 1001, 0}; /* slow even without this host's delays */
+    f.goals[0] = (struct trial_exceeding){
+        .n = 10000, .of = 10000, .own = 1001}; /* slow even without this host's delays */
     check(&f, TRIAL_BAD, TRIAL_GOAL, 0);
 }
 
@@ -139,7 +143,7 @@ static void without_queries_nothing_is_known(void **state)
 
 static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
 {
-    struct trial_figures slow = {.n_due = 500, .goals = {{100, 500, 0, 0}, {0, 500, 0, 0}}};
+    struct trial_figures slow = {.n_due = 500, .goals = {{.n = 100, .of = 500}, {.of = 500}}};
     struct trial_figures lossy = {.n_due = 500, .goals = {{0, 500, 0, 0}, {9, 500, 0, 0}}};
 
     (void)state;
