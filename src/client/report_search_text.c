@@ -106,7 +106,7 @@ void report_search_text_why(FILE *out, const struct client_find *f)
     else if (s->reason == SEARCH_UNCONNECTED)
         fputs("no connection became usable (see the connection outcomes)", out);
     else if (s->reason == SEARCH_SERVER_GONE)
-        fputs("the server stopped answering (see the limiting factors)", out);
+        fputs("the server does not answer (see the limiting factors)", out);
     else if (f->begin_ns == 0)
         fputs("the run ended before the search began", out);
     else

@@ -49,7 +49,7 @@ static void print_inconclusive(FILE *out, const struct json_object *search, cons
         {"unconfirmed", "short trials were good, but no long one confirmed them"},
         {"too-many-trials", "too many trials without an answer"},
         {"no-connection", "no connection became usable"},
-        {"server-gone", "the server stopped answering"},
+        {"server-gone", "the server does not answer"},
     };
     const char *reason = result_string(search, "reason");
     const char *limit = result_string(search, "limited_by");

@@ -277,7 +277,7 @@ static void other_answers_say_what_is_known(void **state)
     assert_has(text, "no connection became usable (see the connection outcomes); so far");
     find.search.reason = SEARCH_SERVER_GONE;
     print_text();
-    assert_has(text, "the server stopped answering (see the limiting factors); so far");
+    assert_has(text, "the server does not answer (see the limiting factors); so far");
     assert_null(strstr(text, "limited by"));
     find.search.config.tries_recovery = true;
     find.search.n = 11;
