@@ -13,6 +13,12 @@ struct recordings;
 enum plot_kind { PLOT_LATENCY, PLOT_TIME, PLOT_CONNECT, PLOT_RATE, PLOT_CAPACITY, PLOT_RECOVERY };
 #define PLOT_KINDS "latency|time|connect|rate|capacity|recovery"
 
+/* Copies the runs to draw into drawn->items, which has room for all of them and shares everything
+ * with them.  A run whose files have nothing to draw, as when it measured nothing, is left out and
+ * reported, unless no run has anything. */
+void plot_select(struct recordings *drawn, const struct recordings *all, enum plot_kind kind,
+                 const char *metric, void (*left_out)(const char *name, const char *why));
+
 /* Checks whether the runs have the data for a plot.  Returns a message, with the run's name in
  * *name; NULL if nothing is missing. */
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,

@@ -10,6 +10,7 @@
 #include "report/recordings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The form by file extension; -1: unknown. */
@@ -81,6 +82,28 @@ static int plot(const struct report_opts *o, const struct recordings *all, enum 
     return draw(o, all, form, stdout) == 0 ? CMD_OK : CMD_USAGE;
 }
 
+static void warn_of_omission(const char *name, const char *why)
+{
+    log_error("warning: %s is left out: %s", name, why);
+}
+
+/* Returns an exit code. */
+static int plot_selected(const struct report_opts *o, const struct recordings *all,
+                         enum plot_form form)
+{
+    struct recordings drawn = {.items = calloc(all->n, sizeof *drawn.items)};
+    int code = CMD_USAGE;
+
+    if (drawn.items == NULL) {
+        log_error("out of memory");
+        return code;
+    }
+    plot_select(&drawn, all, (enum plot_kind)o->kind, o->metric, warn_of_omission);
+    code = plot(o, &drawn, form);
+    free(drawn.items);
+    return code;
+}
+
 int cmd_plot(const struct report_opts *opts)
 {
     const int form = form_of(opts);
@@ -93,7 +116,7 @@ int cmd_plot(const struct report_opts *opts)
         return code;
     }
     if (recordings_load(&all, opts->files, (size_t)opts->n_files) == 0)
-        code = plot(opts, &all, (enum plot_form)form);
+        code = plot_selected(opts, &all, (enum plot_form)form);
     recordings_free(&all);
     return code;
 }

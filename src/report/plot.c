@@ -89,7 +89,7 @@ static const char *lacks(const struct recording *r, enum plot_kind kind, const c
         if (r->connections.times[CONNECTIONS_LOST].n > 0)
             return NULL;
         return r->has_connections
-                   ? "no lost connections in its --connections-out file"
+                   ? "no lost connections: the run lost none, or had no --reconnect"
                    : "no lost connections: expected a --connections-out file of --reconnect";
     case PLOT_RATE:
         if (has_rate(r))
@@ -100,6 +100,45 @@ static const char *lacks(const struct recording *r, enum plot_kind kind, const c
         return lacks_capacity(r, of_sweeps);
     }
     return NULL;
+}
+
+/* Whether the file with what is drawn was given. */
+static bool has_file_for(const struct recording *r, enum plot_kind kind, bool of_sweeps)
+{
+    switch (kind) {
+    case PLOT_LATENCY:
+        return r->has_values;
+    case PLOT_TIME:
+        return r->has_log;
+    case PLOT_CONNECT:
+    case PLOT_RECOVERY:
+        return r->has_connections;
+    case PLOT_RATE:
+        return r->result != NULL;
+    case PLOT_CAPACITY:
+        return result_find(r->result, of_sweeps ? "sweep" : "search") != NULL;
+    }
+    return false;
+}
+
+void plot_select(struct recordings *drawn, const struct recordings *all, enum plot_kind kind,
+                 const char *metric, void (*left_out)(const char *name, const char *why))
+{
+    const bool of_sweeps = plot_sweep_are_all(all);
+    size_t n_drawable = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        n_drawable += lacks(&all->items[i], kind, metric, of_sweeps) == NULL;
+    drawn->n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct recording *r = &all->items[i];
+        const char *why = lacks(r, kind, metric, of_sweeps);
+
+        if (why != NULL && n_drawable > 0 && has_file_for(r, kind, of_sweeps))
+            left_out(r->name, why);
+        else
+            drawn->items[drawn->n++] = *r;
+    }
 }
 
 const char *plot_lacks(const struct recordings *all, enum plot_kind kind, const char *metric,

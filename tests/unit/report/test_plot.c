@@ -395,7 +395,7 @@ static void a_file_without_values_is_not_missing(void **state)
     } pictures[] = {
         {PLOT_TIME, "no intervals of this metric in its log"},
         {PLOT_CONNECT, "no connection was established"},
-        {PLOT_RECOVERY, "no lost connections in its --connections-out file"},
+        {PLOT_RECOVERY, "no lost connections: the run lost none, or had no --reconnect"},
         {PLOT_RATE, "no rates in its result: "},
     };
     const char *name;
@@ -404,6 +404,35 @@ static void a_file_without_values_is_not_missing(void **state)
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
         assert_has(plot_lacks(&all, pictures[i].kind, "response", &name), pictures[i].lacks);
     json_object_put(nothing.result);
+}
+
+static char left_out[200];
+
+static void note(const char *name, const char *why)
+{
+    snprintf(left_out + strlen(left_out), sizeof left_out - strlen(left_out), "%s: %s\n", name,
+             why);
+}
+
+static void a_run_with_nothing_to_draw_is_left_out(void **state)
+{
+    struct recording items[] = {{.name = (char *)"refused", .has_values = true}, run};
+    struct recording copies[2];
+    struct recordings drawn = {.items = copies};
+
+    (void)state;
+    left_out[0] = '\0';
+    plot_select(&drawn, &(struct recordings){items, 2}, PLOT_LATENCY, "response", note);
+    assert_int_equal(drawn.n, 1);
+    assert_string_equal(drawn.items[0].name, run.name);
+    assert_string_equal(left_out, "refused: no values of this metric in its log or rows\n");
+    left_out[0] = '\0';
+    plot_select(&drawn, &(struct recordings){items, 1}, PLOT_LATENCY, "response", note);
+    assert_int_equal(drawn.n, 1); /* nothing would be left */
+    items[0].has_values = false;  /* its file is missing */
+    plot_select(&drawn, &(struct recordings){items, 2}, PLOT_LATENCY, "response", note);
+    assert_int_equal(drawn.n, 2);
+    assert_string_equal(left_out, "");
 }
 
 static struct recording searched(const char *result)
@@ -476,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_run_without_an_answer_has_no_times_to_draw),
         cmocka_unit_test(missing_data_is_named),
         cmocka_unit_test(a_file_without_values_is_not_missing),
+        cmocka_unit_test(a_run_with_nothing_to_draw_is_left_out),
         cmocka_unit_test(searches_in_one_picture_are_alike),
     };
 
