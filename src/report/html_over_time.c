@@ -110,10 +110,12 @@ struct row {
 };
 
 /* The scheduled rate is over the duration of the schedule, all others over the time in which
- * queries were sent; the rates of several instances add up.  Returns NULL if one is unknown. */
+ * queries were sent; the rates of several instances add up, except those of instances that measured
+ * nothing.  Returns NULL if one is unknown, or all measured nothing. */
 static const char *rate_of_row(char *text, const struct recordings *runs, const struct row *row,
                                bool of_schedule)
 {
+    bool any = false;
     double sum_qps = 0;
 
     for (size_t i = 0; i < runs->n; i++) {
@@ -124,11 +126,13 @@ static const char *rate_of_row(char *text, const struct recordings *runs, const 
             (void)result_double(result, "rate.duration_s", &time_s);
         else
             time_s = result_sending_s(result);
-        if (!result_double(result, row->path, &n) || !(time_s > 0))
+        if (!result_double(result, row->path, &n) || (n > 0 && !(time_s > 0)))
             return NULL;
-        sum_qps += n / time_s;
+        if (time_s > 0)
+            sum_qps += n / time_s;
+        any |= time_s > 0;
     }
-    return figure_per_s(text, sum_qps);
+    return any ? figure_per_s(text, sum_qps) : NULL;
 }
 
 /* Whether sending lasted longer than the schedule, so that what was sent and unsent per second does

@@ -92,6 +92,12 @@ static bool is_least(const char *key)
     return begins_with(key, "min_") || begins_with(key, "least_");
 }
 
+/* Whether null means that there was nothing to count: no value, or no query sent. */
+static bool is_of_nothing_if_null(const char *key)
+{
+    return is_least(key) || strcmp(key, "achieved_qps") == 0;
+}
+
 /* The sum of both; NULL, i.e. null: unknown. */
 static struct json_object *merge_numbers(const char *key, struct json_object *a,
                                          struct json_object *b)
@@ -156,7 +162,7 @@ static struct json_object *merge_values(const char *key, struct json_object *a,
         return merge_objects(key, a, b, counts);
     if (counts && is_number(a) && is_number(b))
         return merge_numbers(key, a, b);
-    if (counts && is_least(key) && (a == NULL || b == NULL)) /* null: of nothing */
+    if (counts && is_of_nothing_if_null(key) && (a == NULL || b == NULL))
         return copy_of(a != NULL ? a : b);
     return json_object_equal(a, b) ? copy_of(a) : NULL;
 }
@@ -260,9 +266,26 @@ struct json_object *merge_first(const struct json_object *result)
     return first;
 }
 
+/* Whether it has no response time, and therefore no percentile that could hold. */
+static bool measured_nothing(const struct json_object *result)
+{
+    uint64_t n_queries = 0, n_messages = 0, n_lost = 0;
+
+    (void)result_u64(result, "push.measured", &n_messages);
+    (void)result_u64(result, "push.lost", &n_lost);
+    return result_u64(result, "queries.scheduled", &n_queries) && n_queries == 0 &&
+           n_messages == 0 && n_lost == 0;
+}
+
+static bool is_about_percentiles(const char *key)
+{
+    return rule_of(key) == LEAST || rule_of(key) == ALL;
+}
+
 int merge_add(struct json_object *into, const struct json_object *result)
 {
-    struct json_object *other;
+    const bool nothing_so_far = measured_nothing(into), nothing_more = measured_nothing(result);
+    struct json_object *other, *sum;
 
     json_object_object_foreach(into, key_of_sum, so_far)
     {
@@ -275,8 +298,12 @@ int merge_add(struct json_object *into, const struct json_object *result)
     {
         if (rule_of(key) == LEAVE_OUT)
             continue;
+        if (is_about_percentiles(key) && nothing_more)
+            continue;
         other = json_object_object_get(into, key);
-        if (json_object_object_add(into, key, merge_by_rule(key, other, value)) != 0)
+        sum = is_about_percentiles(key) && nothing_so_far ? copy_of(value)
+                                                          : merge_by_rule(key, other, value);
+        if (json_object_object_add(into, key, sum) != 0)
             return -1;
     }
     return 0;

@@ -44,6 +44,35 @@ static void a_listener_that_measured_nothing_may_have_received_messages(void **s
     free(html);
 }
 
+/* Of two instances, one could not connect. */
+static void rates_add_up_without_an_instance_that_measured_nothing(void **state)
+{
+    static const char *const json[] = {
+        "{\"queries\": {\"sent\": 0, \"answered\": 0, \"timeout\": 0}, \"rate\": {\"duration_s\": "
+        "0}}",
+        "{\"queries\": {\"sent\": 50, \"answered\": 50}, \"rate\": {\"duration_s\": 2, "
+        "\"achieved_qps\": 25}}"};
+    struct recording both[2] = {{.name = (char *)"a"}, {.name = (char *)"b"}};
+    const struct recordings runs = {both, 2};
+    struct html_report r = {.out = print_open(), .runs = &runs};
+    char *html;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        both[i].result = json_tokener_parse(json[i]);
+    r.result = both[1].result;
+    html_over_time(&r);
+    html = print_close();
+    assert_has(html, "<th scope=\"row\">answered</th><td>50</td><td>25 q/s</td>");
+    assert_has(html, "<th scope=\"row\">timed out</th><td>-</td><td>-</td>");
+    free(html);
+    html = section_of(json[0]);
+    assert_has(html, "<th scope=\"row\">answered</th><td>0</td><td>-</td>");
+    free(html);
+    for (int i = 0; i < 2; i++)
+        json_object_put(both[i].result);
+}
+
 /* The control. */
 static void a_run_with_queries_lacks_the_log(void **state)
 {
@@ -59,6 +88,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_measured_nothing_may_have_sent_queries),
         cmocka_unit_test(a_listener_that_measured_nothing_may_have_received_messages),
+        cmocka_unit_test(rates_add_up_without_an_instance_that_measured_nothing),
         cmocka_unit_test(a_run_with_queries_lacks_the_log),
     };
 

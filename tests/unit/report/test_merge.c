@@ -234,6 +234,45 @@ static void a_percentile_holds_if_it_holds_in_all_instances(void **state)
     result_free(sum);
 }
 
+/* One that could not connect, for example, or was interrupted in its warm-up. */
+static void an_instance_that_measured_nothing_leaves_the_rest_known(void **state)
+{
+    static const char nothing[] =
+        "{" NEEDED
+        "\"queries\":{\"scheduled\":0,\"sent\":0,\"unsent\":0,\"answered\":0,\"timeout\":0,"
+        "\"error\":0,\"cancelled\":0},\"connections\":{\"asked\":5,\"live_at_end\":0},"
+        "\"started\":\"2026-01-31T23:59:59.123Z\",\"verdict\":\"SUSPECT\",\"push\":null,"
+        "\"rate\":{\"asked_qps\":50,\"achieved_qps\":null},\"valid_to\":null,\"holds\":null}";
+    static const char something[] = WITH("\"push\":null,\"rate\":{\"asked_qps\":50,"
+                                         "\"achieved_qps\":49.5},\"valid_to\":\"p99\","
+                                         "\"holds\":{\"p50\":true,\"max\":false}");
+    static const char *const pairs[][2] = {{nothing, something}, {something, nothing}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct json_object *sum = sum_of(pairs[i][0], pairs[i][1]);
+
+        assert_text(sum, "verdict", "\"SUSPECT\"");
+        assert_text(sum, "rate.asked_qps", "100.0");
+        assert_text(sum, "rate.achieved_qps", "49.5");
+        assert_text(sum, "valid_to", "\"p99\"");
+        assert_text(sum, "holds.p50", "true");
+        assert_text(sum, "holds.max", "false");
+        result_free(sum);
+    }
+}
+
+static void instances_that_measured_nothing_have_no_rate(void **state)
+{
+    static const char nothing[] = WITH("\"rate\":{\"achieved_qps\":null},\"valid_to\":null");
+    struct json_object *sum = sum_of(nothing, nothing);
+
+    (void)state;
+    assert_null(result_find(sum, "rate.achieved_qps"));
+    assert_null(result_find(sum, "valid_to"));
+    result_free(sum);
+}
+
 /* As in a result of an older version. */
 static void a_missing_key_is_unknown_like_null(void **state)
 {
@@ -360,6 +399,8 @@ int main(void)
         cmocka_unit_test(null_is_no_loss_no_minimum_and_no_time),
         cmocka_unit_test(a_merged_run_holds_as_far_as_all_of_its_instances),
         cmocka_unit_test(a_percentile_holds_if_it_holds_in_all_instances),
+        cmocka_unit_test(an_instance_that_measured_nothing_leaves_the_rest_known),
+        cmocka_unit_test(instances_that_measured_nothing_have_no_rate),
         cmocka_unit_test(a_missing_key_is_unknown_like_null),
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
         cmocka_unit_test(a_sum_beyond_64_bits_is_not_known),
