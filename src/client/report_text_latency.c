@@ -61,10 +61,16 @@ static bool has_metric(const struct client_result *r, enum client_metric m)
     return l.count + l.over > 0;
 }
 
+/* Those have a table of their own. */
+static bool is_of_arrivals(int m)
+{
+    return m >= CLIENT_OPEN_LAG && m < CLIENT_N_QUERY_METRICS;
+}
+
 static bool has_times(const struct client_result *r)
 {
     for (int m = 0; m < CLIENT_N_METRICS; m++)
-        if (has_metric(r, (enum client_metric)m))
+        if (!is_of_arrivals(m) && has_metric(r, (enum client_metric)m))
             return true;
     return false;
 }

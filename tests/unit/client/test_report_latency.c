@@ -184,6 +184,22 @@ static void tables_without_rows_have_no_head(void **state)
     hist_free(&m->result.class_times[0].response);
 }
 
+/* All connections that were due were refused. */
+static void the_table_of_times_needs_more_than_arrivals(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    m->config.connect_arrival = CLIENT_CONNECT_POISSON;
+    forget_times(m);
+    record(&m->result.metrics[CLIENT_OPEN_LAG], 1 * US, 3);
+    hist_record_beyond(&m->result.metrics[CLIENT_DUE_CONNECTED], 3);
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "\nTime  "));
+    assert_has(text, "\nSince due  ");
+    free(text);
+}
+
 /* Of twelve connections, one did not get an answer. */
 static void arrivals_have_their_times(void **state)
 {
@@ -245,6 +261,7 @@ int main(void)
         TEST(table_without_rows_is_left_out),
         TEST(rows_that_are_not_there_are_not_explained),
         TEST(tables_without_rows_have_no_head),
+        TEST(the_table_of_times_needs_more_than_arrivals),
         TEST(arrivals_have_their_times),
         TEST(a_search_has_no_times_of_the_whole_run),
     };
