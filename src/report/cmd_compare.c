@@ -161,7 +161,7 @@ static void print_table(const struct outcome *o)
         compare_report_value(o->found[i].row, c->median_b);
         snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", figure_change(c->low, 2),
                  figure_change(c->high, 2));
-        printf("%+8.2f %%%24s%10.2g%8.2f %%%10.2f %%%s\n", figure_change(c->effect, 2), interval,
+        printf(" %+7.2f %% %23s%10.2g %7.2f %% %9.2f %%%s\n", figure_change(c->effect, 2), interval,
                c->p, 100 * c->margin, 100 * c->detectable, findings[c->finding]);
     }
 }

@@ -208,11 +208,11 @@ static void print_found(const struct outcome *o, enum comparison_finding finding
     }
 }
 
-/* In 20 columns. */
+/* In 20 columns, more if necessary. */
 static void print_change(const struct nights_change *change, bool is_known)
 {
     if (is_known)
-        printf("%+8.2f %%%10.2g", figure_change(change->share, 2), change->p);
+        printf(" %+7.2f %%%10.2g", figure_change(change->share, 2), change->p);
     else
         printf("%10s%10s", "-", "-");
 }
@@ -229,7 +229,7 @@ static void print_table(const struct outcome *o)
         compare_report_value(o->judged[i].row, m->tonight);
         print_change(&m->step, true);
         print_change(&m->drift, m->has_drift);
-        printf("%+10.3f %%%8.2f %%%10.2f %%%s\n", figure_change(m->trend, 3), 100 * m->noise,
+        printf(" %+9.3f %% %7.2f %% %9.2f %%%s\n", figure_change(m->trend, 3), 100 * m->noise,
                100 * m->detectable,
                m->finding == COMPARISON_WORSE    ? "  WORSE"
                : m->finding == COMPARISON_BETTER ? "  better"

@@ -249,6 +249,18 @@ def test_a_metric_that_no_run_of_tonight_has_is_named():
         check("service p50" in r.stdout.splitlines()[0], f"not judged: {r.stdout}")
 
 
+def test_columns_stay_apart_however_large_a_change_is():
+    """Most queries of tonight are unanswered: their p50 is the timeout of 5 s."""
+    *before, tonight = nights_of(8, 9)
+    for path in tonight:
+        change(path, latency_ns={"response": {**read_json(path)["latency_ns"]["response"], "p50": "beyond"}})
+    for arguments in (["--nights", "--min-runs", 9, *sum(before, [])], ["--min-runs", 9, *before[0]]):
+        r = report("compare", *arguments, "--", *tonight, code=1)
+        head, row = (re.search(rf"^{name} .*", r.stdout, re.M).group().split() for name in ("metric", "response p50"))
+        changes = [word for word in row if re.fullmatch(r"\+\d{6,}\.\d\d", word)]
+        check(changes and row[-1] == "WORSE", f"{row} under {head}: {r.stdout}")
+
+
 def test_runs_of_earlier_nights_with_a_bad_file_are_left_out():
     *before, tonight = nights_of(9, 2)
     files = sum(before, [])
