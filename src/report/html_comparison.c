@@ -222,8 +222,9 @@ void html_comparison(const struct html_report *r)
     print_difference(r);
     print_metrics(r, &v);
     fputs(
-        "<p class=\"soft\">One run shows no trend: \"tcpreport compare\" tests whether two groups "
-        "of runs differ.</p>\n",
+        "<p class=\"soft\">A percentile that falls among unanswered queries counts as the timeout. "
+        "One run shows no trend: \"tcpreport compare\" tests whether two groups of runs "
+        "differ.</p>\n",
         r->out);
     print_earlier_runs(r);
     fputs("</section>\n", r->out);
