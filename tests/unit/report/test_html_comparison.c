@@ -13,8 +13,10 @@
 #include <cmocka.h>
 
 #define RUN(p50)                                                                                   \
-    "{\"options\": {\"timeout\": 0.5}, \"queries\": {\"scheduled\": 100, \"answered\": 20}, "      \
-    "\"latency_ns\": {\"response\": {\"count\": 20, \"over\": 80, \"p50\": " p50 "}}}"
+    "{\"verdict\": \"VALID\", \"options\": {\"timeout\": 0.5}, \"queries\": {\"scheduled\": 100, " \
+    "\"answered\": 20}, \"latency_ns\": {\"response\": {\"count\": 20, \"over\": 80, \"min\": "    \
+    "500, "                                                                                        \
+    "\"mean\": 1000, \"stddev\": 1, \"max\": 2000, \"p50\": " p50 "}}}"
 
 static void a_percentile_among_the_unanswered_is_explained(void **state)
 {
