@@ -44,7 +44,8 @@ enum tls_status tls_send(struct tls *t, const uint8_t *plain, size_t n);
 /* Appends close_notify to w->out; no effect before the end of the handshake. */
 void tls_end(struct tls *t);
 
-bool tls_is_ended_by_peer(const struct tls *t); /* whether tls_receive() has returned TLS_CLOSED */
+/* Returns whether the peer has sent close_notify or a fatal alert: nothing more comes from it. */
+bool tls_is_ended_by_peer(const struct tls *t);
 
 bool tls_is_established(const struct tls *t); /* whether the handshake has finished */
 bool tls_is_resumed(const struct tls *t);     /* whether it was abbreviated */

@@ -41,7 +41,7 @@ int client_tls_send_step(struct client_conn *c);
 /* Returns whether the handshake has finished. */
 bool client_tls_is_established(const struct client_conn *c);
 
-/* Returns whether the server has sent close_notify. */
+/* Returns whether the server has sent close_notify or a fatal alert. */
 bool client_tls_is_ended_by_peer(const struct client_conn *c);
 
 /* Records version, cipher and resumption after the handshake. */

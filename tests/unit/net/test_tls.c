@@ -201,6 +201,22 @@ static void end_of_the_peer_comes_after_its_bytes(void **state)
     close_contexts();
 }
 
+static void fatal_alert_ends_the_peer_like_close_notify(void **state)
+{
+    (void)state;
+    open_contexts(&usual);
+    connect_ends();
+    assert_int_equal(tls_send(server.tls, (const uint8_t *)"last", 4), TLS_OK);
+    server.worker.out[server.worker.n_out - 1] ^= 1;
+    assert_int_equal(carry(&server, &client, 65536), TLS_FAILED);
+    assert_int_equal(carry(&client, &server, 65536), TLS_FAILED);
+    assert_int_equal(server.worker.reason, REASON_ALERT);
+    assert_true(tls_is_ended_by_peer(server.tls));
+    assert_false(tls_is_ended_by_peer(client.tls));
+    free_ends();
+    close_contexts();
+}
+
 static void refused_certificates_say_why(void **state)
 {
     static const struct {
@@ -466,6 +482,7 @@ int main(void)
         cmocka_unit_test(bytes_right_after_the_handshake_are_not_lost),
         cmocka_unit_test(second_connection_of_a_worker_resumes_if_it_may),
         cmocka_unit_test(end_of_the_peer_comes_after_its_bytes),
+        cmocka_unit_test(fatal_alert_ends_the_peer_like_close_notify),
         cmocka_unit_test(refused_certificates_say_why),
         cmocka_unit_test(certificates_of_another_time_are_expired),
         cmocka_unit_test(both_sides_say_that_they_do_not_agree),
