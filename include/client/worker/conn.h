@@ -54,7 +54,7 @@ ssize_t client_conn_write(struct client_conn *c, const uint8_t *data, size_t n_b
 int client_conn_send(struct client_conn *c, const uint8_t *data, size_t n_bytes);
 
 /* Logs an outcome, the first of its kind over all workers only; the table of outcomes counts the
- * others.  text NULL: logs nothing. */
+ * others.  Logs nothing if text is NULL; with config->quiet, only REASON_OTHER. */
 void client_conn_log(const struct client_conn *c, struct outcome outcome, const char *text);
 
 /* Closes the connection; there is no other way.  Ends its queries, closes the socket, counts the

@@ -17,8 +17,8 @@ void client_handshake_begin(struct client_conn *c, int fd, uint64_t established_
                             poller_callback *callback);
 
 /* While SECURING: sends the next step.  `status`: what decrypting the received bytes returned.
- * Returns whether the handshake has finished; its time is recorded, and the socket is no longer
- * watched. */
+ * Returns whether the handshake has finished; its time is then recorded.  The socket stays watched
+ * with the callback of client_handshake_begin() until the caller watches it with another. */
 bool client_handshake_step(struct client_conn *c, enum tls_status status);
 
 /* At the end of the callback, with its `what`, if still SECURING: waits for the rest of the time,

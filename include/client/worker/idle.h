@@ -34,8 +34,8 @@ void client_idle_allow(struct client_idle *idle, struct client_conn *c, uint16_t
 /* A connection was opened: its server has not set a limit yet. */
 void client_idle_allow_any(struct client_idle *idle, const struct client_conn *c);
 
-/* A query of the connection has its outcome, or the connection became usable: it is idle from
- * now_ns on, unless it has other queries or is finishing. */
+/* A query of the connection has its outcome, bytes were received, or the connection became usable:
+ * it is idle from now_ns on, unless it has other queries or is finishing. */
 void client_idle_rest(struct client_idle *idle, struct client_conn *c, uint64_t now_ns);
 
 /* The connection is given a query, or has ended: it is no longer idle. */

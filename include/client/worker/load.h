@@ -71,7 +71,8 @@ void client_load_start(struct client_load *l, const bool *takes_arrivals, uint64
  * its end.  No effect once it is over. */
 void client_load_follow(struct client_load *l);
 
-/* Ends at once: cancels queries in flight or queued, and the worker enters DRAINED. */
+/* Ends at once: cancels queries in flight, and queued ones stay unsent.  The worker enters DRAINED;
+ * with config->listens, once the server has ended its connections, or after the timeout. */
 void client_load_stop(struct client_load *l);
 
 /* Sends what is due, before the loop polls the sockets.  Returns whether the loop may sleep; if

@@ -52,8 +52,8 @@ uint32_t client_pool_close_oldest(struct client_pool *p);
 
 typedef bool client_pool_is_good(const void *context, uint32_t slot);
 
-/* With closes_newest: makes the good ones the oldest of those open; otherwise the order stays.  No
- * effect if out of memory. */
+/* Makes the good ones the oldest of those open, which closes_newest closes last.  The order within
+ * the good ones and within the others stays.  No effect if out of memory. */
 void client_pool_prefer(struct client_pool *p, client_pool_is_good *is_good, const void *context);
 
 /* Like client_pool_want(), but in steps of client_pool_step().  When shrinking, connections not yet

@@ -78,14 +78,15 @@ void client_query_expire_due(struct client_queries *qs, uint64_t until_ns);
 /* Sets the timer, unless it is set. */
 void client_query_arm_expiry(struct client_queries *qs);
 
-/* Counts a query that was written to its socket at sent_ns. */
+/* Counts a query as sent at sent_ns: it was written to its socket, or waits for room there. */
 void client_query_sent(struct client_queries *qs, struct inflight_query *q, uint64_t sent_ns);
 
 /* Gives up the connection's queued queries that found no id within the timeout: they are never
  * sent.  May close the connection. */
 void client_query_give_up_blocked(struct client_queries *qs, struct client_conn *c);
 
-/* Ends all queries of a connection that is closing. */
+/* Ends all queries of a connection, because it closes or the run ends: those queued are unsent,
+ * the others have this outcome. */
 void client_query_lost(struct client_queries *qs, struct client_conn *c, struct outcome outcome);
 
 /* Ends queries that wait for a connection that failed, with this outcome, before it was usable. */

@@ -66,7 +66,7 @@ struct client_conn {
     bool opens_slowly : 1; /* slowly enough for TCP to have retransmitted */
     bool timed_out : 1;    /* at least one query did */
     bool is_queued : 1;    /* ENDED, not yet returned by client_conn_take_ended() */
-    uint8_t n_unheard : 2; /* queries timed out since the last answer, up to that number */
+    uint8_t n_unheard : 2; /* timeouts since the last answer, up to CLIENT_CONN_UNRESPONSIVE */
     bool header_due : 1;   /* its PROXY header has to precede the next byte sent */
     bool record_lost : 1;  /* with TLS; the peer could decrypt no record after it */
     /* of config->classes; 0: also without */
