@@ -33,7 +33,7 @@ void json_string(struct json *j, const char *key, const char *value); /* NULL: n
 void json_u64(struct json *j, const char *key, uint64_t value);
 /* null if the value is UINT64_MAX, which means "unknown". */
 void json_known_u64(struct json *j, const char *key, uint64_t value);
-/* The shortest of up to 17 significant digits that reads back as the same double. */
+/* With the fewest significant digits, of 15 to 17, that read back as the same double. */
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);

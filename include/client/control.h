@@ -23,7 +23,7 @@ struct client_control {
     bool stopped; /* by a request: nothing can be changed any more */
 };
 
-/* The caller owns *c and sets all other fields.  Returns 0 or -1 with errno. */
+/* The caller owns *c and sets all other fields.  Returns 0 or -1; errno may not say why. */
 int client_control_start(struct client_control *c, struct event_base *base,
                          struct control_socket *socket, const struct control_token *token);
 void client_control_end(struct client_control *c);

@@ -15,7 +15,7 @@ void client_find_server_look(struct client_find *f);
 
 /* Whether the server is gone or hangs: since since_ns of the search, no connection has become
  * usable and no answer has come, not because of this host; and none is live, or no query of the
- * trial that was taken last had an answer. */
+ * trial that was taken last had an answer.  A server that has never served is not gone. */
 bool client_find_server_is_gone(const struct client_find *f, uint64_t since_ns);
 
 /* Whether no connection is left, and for a second the server has refused new ones and answered

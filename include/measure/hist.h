@@ -65,7 +65,7 @@ void hist_merge(struct hist *into, const struct hist *from);
 uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
 
 /* Samples in the buckets above that of a value, and those beyond: exactly those greater than the
- * highest value of its bucket. */
+ * highest value of its bucket, where a value above HIST_HIGHEST_NS counts as that. */
 uint64_t hist_count_above(const struct hist *h, uint64_t value_ns);
 
 /* Whether there are enough samples to print the percentile: n * (1 - q) >= 10. */

@@ -17,7 +17,7 @@ struct server_control {
     struct control_http *http; /* set here */
 };
 
-/* The caller owns *c and sets all fields but http.  Returns 0 or -1 with errno. */
+/* The caller owns *c and sets all fields but http.  Returns 0 or -1; errno may not say why. */
 int server_control_start(struct server_control *c, struct control_socket *socket,
                          const struct control_token *token);
 void server_control_end(struct server_control *c);

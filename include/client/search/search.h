@@ -58,8 +58,8 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns);
 /* Ends a running search, keeping what is known: inconclusive, unless its answer is confirmed. */
 void search_stop(struct search *s, enum search_reason reason);
 
-/* The server has gone: trials from `first` on are void, and a search without a confirmed answer is
- * inconclusive, even if they had ended it. */
+/* The server has gone: ends the search.  Without a confirmed answer, trials from `first` on are
+ * void, and it is inconclusive, even if they had ended it. */
 void search_lose_server(struct search *s, size_t first);
 
 #endif

@@ -47,8 +47,8 @@ bool slo_is_met(const struct slo_goal *goal, uint64_t n_exceeding, uint64_t n);
  * as for a percentile that a report prints; 1 if none may. */
 uint64_t slo_values_needed(const struct slo_goal *goal);
 
-/* Returns the number of queries that a trial needs to judge all goals: enough to allow 100 slower
- * than the limit at p50 to p99, 30 at p999, and 10 lost; 100 if none may exceed it. */
+/* Returns the number of queries that a trial needs to judge all goals, so that the share of each
+ * goal is 100 queries at p50 to p99, 30 at p999, and 10 lost ones; 100 if none may exceed it. */
 uint64_t slo_queries_needed(const struct slo *slo);
 
 /* Returns the longest limit; 0: none. */

@@ -168,6 +168,9 @@ static void values_above_a_bucket_are_counted_exactly(void **state)
         assert_int_equal(hist_count_above(&h, hist_lowest_of(hist_index(ms * 1000000)) - 1),
                          1001 - ms + 3);
     }
+    hist_record(&h, 2 * HIST_HIGHEST_NS); /* counts as 1 h */
+    assert_int_equal(hist_count_above(&h, HIST_HIGHEST_NS), 3);
+    assert_int_equal(hist_count_above(&h, HIST_HIGHEST_NS / 2), 1 + 3);
     hist_free(&h);
 }
 
