@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 /* Writes text, safe as the content of an element and as an attribute in double quotes.  What is not
- * UTF-8, control characters other than tab and newline, and characters that change the direction of
- * writing become U+FFFD.  NULL: writes nothing. */
+ * UTF-8, control characters other than tab and newline, characters that change the direction of
+ * writing (the property Bidi_Control of Unicode), and noncharacters become U+FFFD.  NULL: writes
+ * nothing. */
 void html_text(FILE *out, const char *text);
 
 /* The same with its quotes, safe as the content of an element alone: JSON is a quarter shorter. */

@@ -12,7 +12,7 @@
 /* False for control characters, characters that change the direction of writing, noncharacters. */
 static bool is_printable(uint32_t c)
 {
-    return (c >= 0x20 || c == '\t' || c == '\n') && !(c >= 0x7f && c <= 0x9f) &&
+    return (c >= 0x20 || c == '\t' || c == '\n') && !(c >= 0x7f && c <= 0x9f) && c != 0x061c &&
            !(c >= 0x200e && c <= 0x200f) && !(c >= 0x202a && c <= 0x202e) &&
            !(c >= 0x2066 && c <= 0x2069) && !(c >= 0xfdd0 && c <= 0xfdef) && (c & 0xfffe) != 0xfffe;
 }

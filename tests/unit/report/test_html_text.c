@@ -88,6 +88,8 @@ static void control_and_direction_characters_are_replaced(void **state)
     assert_written("\x7f\xc2\x85", "\ufffd\ufffd");
     assert_written("exe.\u202egnp", "exe.\ufffdgnp");
     assert_written("\u2066\ufffe", "\ufffd\ufffd");
+    assert_written("\u061c\u200e\u200f\u2069", "\ufffd\ufffd\ufffd\ufffd");
+    assert_written("\u061b\u061d\u200d\u2010", "\u061b\u061d\u200d\u2010");
 }
 
 static void formatted_text_is_escaped_as_a_whole(void **state)
