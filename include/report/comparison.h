@@ -36,7 +36,7 @@ int comparison_make(struct comparison *c, const double *a, size_t n_a, const dou
  * and the findings. */
 void comparison_judge(struct comparison *metrics, size_t n);
 
-/* Whether groups of this size can show any effect in one of n metrics. */
+/* Whether groups of this size, without equal values, can show any effect in one of n metrics. */
 bool comparison_is_possible(size_t n_a, size_t n_b, size_t n_metrics);
 
 #endif

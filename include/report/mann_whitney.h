@@ -12,8 +12,8 @@
  * sample is empty.  Negative: out of memory. */
 double mann_whitney_p(const double *a, size_t n_a, const double *b, size_t n_b);
 
-/* The smallest p possible for samples of this size: every value of one above every value of the
- * other. */
+/* The smallest p possible for samples of this size without ties: every value of one above every
+ * value of the other.  With equal values in a sample, mann_whitney_p() may be less. */
 double mann_whitney_least_p(size_t n_a, size_t n_b);
 
 /* Corrects n values of p so that each can be compared with the level of all tests together. */

@@ -10,10 +10,10 @@
  * Poisson arrivals, round-robin constant ones.
  *
  * A turn takes the due messages, at most SERVER_PUSH_TURN, and sends each subscriber its messages
- * with one send(2).  Messages that a socket does not accept are dropped and counted; only the rest
- * of a message sent in part is kept.  A dropped message keeps its sequence number, so its
- * subscriber sees the gap.  A greeting is never dropped: it waits for room.  Used by the worker's
- * thread only. */
+ * together, up to PUSH_MAX_BYTES with one send(2).  Messages that a socket does not accept are
+ * dropped and counted; only the rest of a message sent in part is kept.  A dropped message keeps
+ * its sequence number, so its subscriber sees the gap.  A greeting is never dropped: it waits for
+ * room.  Used by the worker's thread only. */
 #ifndef TCPSCALER_SERVER_PUSH_H
 #define TCPSCALER_SERVER_PUSH_H
 

@@ -23,8 +23,8 @@ extern const char *const cgroup_usage_files[2];
 /* Includes the groups below it. */
 void cgroup_usage_read(struct cgroup_usage *u, const struct cgroup_group *memory);
 
-/* Calls back for every process of the group in this directory and the groups below it.  Returns 0,
- * or -1 with errno if the directory is not readable. */
+/* Calls back for every process of the group in this directory and the groups below it, down to 8
+ * levels.  Returns 0, or -1 with errno if the directory is not readable. */
 int cgroup_processes(const char *directory, void (*on_process)(void *context, int pid),
                      void *context);
 

@@ -14,7 +14,8 @@ struct watch_group {
 };
 
 /* For WATCH_CGROUP and WATCH_UNIT.  A unit is the first directory of its name, or its name and
- * ".service", below the mount points.  Returns 0, or -1 if there is no such group. */
+ * ".service", within 8 levels below the mount points.  Returns 0, or -1 if there is no such group.
+ */
 int watch_group_find(struct watch_group *group, const char *proc,
                      const struct watch_target *target);
 

@@ -41,6 +41,7 @@ static void samples_that_are_the_same_have_p_1(void **state)
 
 static void least_p_is_that_of_samples_apart(void **state)
 {
+    static const double ones[] = {1, 1, 1}, twos[] = {2, 2, 2};
     double a[10], b[10];
 
     (void)state;
@@ -52,6 +53,7 @@ static void least_p_is_that_of_samples_apart(void **state)
     assert_close(mann_whitney_p(a, 10, b, 10), 0.00018267179110955002);
     assert_true(mann_whitney_least_p(3, 3) > 0.05);
     assert_close(mann_whitney_least_p(0, 3), 1);
+    assert_true(mann_whitney_p(ones, 3, twos, 3) < mann_whitney_least_p(3, 3)); /* with ties */
 }
 
 static void holm_corrects_step_by_step(void **state)
