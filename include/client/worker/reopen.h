@@ -28,8 +28,7 @@ void client_reopen_free(struct client_reopen *r);
 /* Adds a slot, which must not be in line, at the end. */
 void client_reopen_add(struct client_reopen *r, uint32_t slot);
 
-/* _first: returns the first slot; there must be one.  _take: removes it, too. */
-uint32_t client_reopen_first(const struct client_reopen *r);
+/* Removes the first slot and returns it; there must be one. */
 uint32_t client_reopen_take(struct client_reopen *r);
 
 /* Removes a slot, if it is queued; the others keep their order.  Takes constant time. */

@@ -36,11 +36,6 @@ void client_reopen_add(struct client_reopen *r, uint32_t slot)
     r->n++;
 }
 
-uint32_t client_reopen_first(const struct client_reopen *r)
-{
-    return r->links[0].next - 1;
-}
-
 static void leave(struct client_reopen *r, uint32_t i)
 {
     const struct client_reopen_link link = r->links[i];
@@ -53,7 +48,7 @@ static void leave(struct client_reopen *r, uint32_t i)
 
 uint32_t client_reopen_take(struct client_reopen *r)
 {
-    const uint32_t slot = client_reopen_first(r);
+    const uint32_t slot = r->links[0].next - 1;
 
     leave(r, slot + 1);
     return slot;
