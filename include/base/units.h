@@ -61,6 +61,9 @@ char *units_format_decimal(char *buffer, double n);
  * many digits. */
 double units_round_share(double share, int n_digits);
 
+/* Returns a share in percent, rounded down to 4 decimals: 100 is all. */
+double units_percent(double share);
+
 /* Like units_format_count(); "unknown" for UINT64_MAX. */
 char *units_format_known(char *buffer, uint64_t count);
 

@@ -63,9 +63,6 @@ const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_obj
  * or only that it was the server, or this host. */
 const char *figure_bound(const struct json_object *search);
 
-/* A share in percent, rounded down to 4 decimals: 100 is all. */
-double figure_percent(double share);
-
 /* A change in percent, rounded to this number of decimals; never -0, which "%+.2f" would print. */
 double figure_change(double share, int n_decimals);
 

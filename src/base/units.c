@@ -225,6 +225,11 @@ double units_round_share(double share, int n_digits)
     return share < 1 ? fmin(share, 1 - pow(10, -n_digits)) : share;
 }
 
+double units_percent(double share)
+{
+    return floor(1e6 * share + 1e-9) / 1e4; /* 0.9999 may be a little less */
+}
+
 char *units_format_known(char *buffer, uint64_t count)
 {
     if (count != UINT64_MAX)

@@ -20,17 +20,11 @@
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *count_text(char *buffer, const tally_count *count)
 {
     return units_format_count(buffer, tally_get(count));
-}
-
-static double percent_of(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
 }
 
 /* --- counts --- */
@@ -125,7 +119,7 @@ static void print_connections(FILE *out, const struct report_about *about,
 /* Share of the scheduled queries, rounded down: 100 % means all of them. */
 static double success_percent(const struct tally_queries *q)
 {
-    return floor(percent_of(tally_get(&q->answered), tally_get(&q->scheduled)) * 1e4) / 1e4;
+    return units_percent((double)tally_get(&q->answered) / (double)tally_get(&q->scheduled));
 }
 
 /* Stray answers are not told apart by the kind of query that they belong to. */

@@ -54,7 +54,7 @@ void compare_report_value(const struct run_metric *row, double value)
     else if (row->of_search)
         printf("%11.4g", value);
     else
-        printf("%9.4f %%", figure_percent(value));
+        printf("%9.4f %%", units_percent(value));
 }
 
 bool compare_report_verdict(const struct compare_report *r)

@@ -183,11 +183,6 @@ const char *figure_bound(const struct json_object *search)
     return NULL;
 }
 
-double figure_percent(double share)
-{
-    return floor(1e6 * share + 1e-9) / 1e4; /* 0.9999 may be a little less */
-}
-
 double figure_change(double share, int n_decimals)
 {
     const double scale = pow(10, n_decimals);
@@ -203,6 +198,6 @@ const char *figure_answered(char *text, const struct json_object *result)
         !result_u64(result, "queries.answered", &answered))
         return NULL;
     snprintf(text, FIGURE_TEXT_BYTES, "%.6g %%",
-             figure_percent((double)answered / (double)scheduled));
+             units_percent((double)answered / (double)scheduled));
     return text;
 }

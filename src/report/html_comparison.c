@@ -67,7 +67,7 @@ static const char *value_text(char *text, const struct run_metric *row, const ch
         snprintf(text, FIGURE_TEXT_BYTES, "%.30s %.15s", number, unit != NULL ? unit : "");
         return text;
     }
-    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%", figure_percent(value));
+    snprintf(text, FIGURE_TEXT_BYTES, "%.4f %%", units_percent(value));
     return text;
 }
 

@@ -312,6 +312,15 @@ static void less_than_all_is_not_rounded_to_all(void **state)
     assert_true(units_round_share(0, 4) == 0);
 }
 
+static void percentages_are_rounded_down(void **state)
+{
+    (void)state;
+    assert_true(units_percent(19999999.0 / 20000000) == 99.9999);
+    assert_true(units_percent(0.9999) == 99.99 && units_percent(1) == 100);
+    for (unsigned i = 0; i <= 10000; i++) /* some are a little less as a double */
+        assert_true(units_percent(i / 10000.0) == i / 100.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +338,7 @@ int main(void)
         cmocka_unit_test(tenths_are_not_all_that_is_left_of_a_small_rate),
         cmocka_unit_test(decimals_have_no_exponent),
         cmocka_unit_test(less_than_all_is_not_rounded_to_all),
+        cmocka_unit_test(percentages_are_rounded_down),
         cmocka_unit_test(only_one_is_singular),
         cmocka_unit_test(bytes_print_in_binary_multiples),
     };

@@ -38,6 +38,20 @@ static void summary_has_every_figure_in_its_place(void **state)
     free(text);
 }
 
+/* As a double, 99.96 is a little less. */
+static void success_is_rounded_down_in_decimal(void **state)
+{
+    struct made_up *m = *state;
+    struct tally_queries *q = &m->result.tally.queries[TALLY_MEASURED];
+    char *text;
+
+    tally_add(&q->scheduled, 5000 - tally_get(&q->scheduled));
+    tally_add(&q->answered, 4998 - tally_get(&q->answered));
+    text = text_of(report_text, m);
+    assert_has(text, "4,998 answered (99.96 % success)\n");
+    free(text);
+}
+
 /* Answers set the rate. */
 static void closed_loop_requests_no_rate(void **state)
 {
@@ -366,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(summary_has_every_figure_in_its_place),
         TEST(closed_loop_requests_no_rate),
+        TEST(success_is_rounded_down_in_decimal),
         TEST(a_mean_rate_of_0_is_a_rate),
         TEST(small_rate_is_not_rounded_to_nothing),
         TEST(a_load_that_never_began_has_no_rate),

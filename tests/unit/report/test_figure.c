@@ -200,9 +200,6 @@ static void share_of_answers_is_rounded_down(void **state)
     assert_null(figure_answered(text, NULL));
     assert_null(figure_answered(text, nothing_due));
     json_object_put(nothing_due);
-    assert_true(figure_percent(19999999.0 / 20000000) == 99.9999);
-    assert_true(figure_percent(0.9999) == 99.99 && figure_percent(1) == 100);
-    assert_true(figure_percent(157 / 10000.0) == 1.57); /* as a double a little less */
 }
 
 static void change_is_never_minus_0(void **state)
