@@ -12,7 +12,7 @@ double plot_marks_step(double most);
 /* Prints ", 'NUMBER' POSITION" for a mark, in thousands (k) and millions (M). */
 void plot_marks_print(FILE *out, double number);
 
-/* A logarithmic axis x of numbers from `low` to `high`, with at most 8 marks if they are within
+/* A logarithmic axis x of numbers from `low` to `high`, with 2 to 8 marks if they are within
  * reason; gnuplot chooses those of a range that begins at 0. */
 void plot_marks_loads(FILE *out, double low, double high);
 

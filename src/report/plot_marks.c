@@ -23,12 +23,15 @@ void plot_marks_print(FILE *out, double n)
     fprintf(out, ", '%.6g%s' %.9g", n / unit, n < 1e3 ? "" : n < 1e6 ? "k" : "M", n);
 }
 
-/* Of one decade: 1, 2 and 5, or only 1. */
-static void print_marks_of(FILE *out, double decade, double from, double to, bool only_one)
+/* Of one decade of an axis: 1, 2 and 5; of a longer axis 1 and 3, or only 1. */
+static void print_marks_of(FILE *out, double decade, double from, double to)
 {
-    static const double marks[] = {1, 2, 5};
+    static const double of_short[] = {1, 2, 5}, of_long[] = {1, 3};
+    const bool is_short = to <= 20 * from;
+    const double *marks = is_short ? of_short : of_long;
+    const int n_marks = is_short ? 3 : to <= 200 * from ? 2 : 1;
 
-    for (int i = 0; i < (only_one ? 1 : 3); i++)
+    for (int i = 0; i < n_marks; i++)
         if (decade * marks[i] >= from && decade * marks[i] <= to)
             plot_marks_print(out, decade * marks[i]);
 }
@@ -47,6 +50,6 @@ void plot_marks_loads(FILE *out, double low, double high)
             plot_marks_print(out, n * step);
     else
         for (int n = (int)floor(log10(from)); n <= log10(to); n++)
-            print_marks_of(out, pow(10, n), from, to, to > 20 * from);
+            print_marks_of(out, pow(10, n), from, to);
     fputs(")\n", out);
 }
