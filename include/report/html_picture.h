@@ -13,9 +13,9 @@
 void html_picture(FILE *out, bool *can_draw, const char *caption,
                   void (*print)(FILE *script, const void *arg), const void *arg);
 
-/* Copies the picture of gnuplot's SVG file without the parts that a page must not have twice:
- * prolog, title, background, definitions.  Returns 0, or -1 with nothing written if it is not such
- * a file.  Pure except for the stream. */
-int html_picture_embed(FILE *out, const char *svg, const char *label);
+/* Writes a figure with the picture of gnuplot's SVG file, without the parts that a page must not
+ * have twice (prolog, title, background, definitions), and its caption.  Returns 0, or -1 with
+ * nothing written if it is not such a file.  Pure except for the stream. */
+int html_picture_embed(FILE *out, const char *svg, const char *caption);
 
 #endif

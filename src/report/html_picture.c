@@ -11,19 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-int html_picture_embed(FILE *out, const char *svg, const char *label)
+int html_picture_embed(FILE *out, const char *svg, const char *caption)
 {
     static const char definitions_end[] = "</defs>";
     const char *content = strstr(svg, definitions_end);
 
     if (content == NULL || strstr(content, "</svg>") == NULL)
         return -1;
-    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", HTML_PLOTS_WIDTH,
-            HTML_PLOTS_HEIGHT);
-    html_text(out, label);
+    fprintf(out, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+            HTML_PLOTS_WIDTH, HTML_PLOTS_HEIGHT);
+    html_text(out, caption);
     /* the group that gnuplot opened before its definitions */
     fputs("\">\n<g>", out);
     fputs(content + strlen(definitions_end), out);
+    fputs("<figcaption>", out);
+    html_text(out, caption);
+    fputs("</figcaption>\n</figure>\n", out);
     return 0;
 }
 
@@ -58,15 +61,9 @@ void html_picture(FILE *out, bool *can_draw, const char *caption,
     *can_draw = svg != NULL;
     if (svg == NULL)
         return;
-    fputs("<figure>\n", out);
-    if (html_picture_embed(out, svg, caption) == 0) {
-        fputs("<figcaption>", out);
-        html_text(out, caption);
-        fputs("</figcaption>", out);
-    } else {
+    if (html_picture_embed(out, svg, caption) != 0) {
         log_error("gnuplot drew no picture");
         *can_draw = false;
     }
-    fputs("\n</figure>\n", out);
     free(svg);
 }

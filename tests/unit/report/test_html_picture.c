@@ -25,9 +25,10 @@ static void only_the_drawing_is_embedded(void **state)
     (void)state;
     assert_int_equal(html_picture_embed(print_open(), file, "<load> & \"latency\""), 0);
     html = print_close();
-    assert_string_equal(html, "<svg viewBox=\"0 0 480 320\" role=\"img\" "
+    assert_string_equal(html, "<figure>\n<svg viewBox=\"0 0 480 320\" role=\"img\" "
                               "aria-label=\"&lt;load&gt; &amp; &quot;latency&quot;\">\n<g>\n"
-                              "<g><path d='M0,0'/></g>\n</g>\n</svg>\n");
+                              "<g><path d='M0,0'/></g>\n</g>\n</svg>\n<figcaption>"
+                              "&lt;load&gt; &amp; &quot;latency&quot;</figcaption>\n</figure>\n");
     free(html);
 }
 
@@ -39,7 +40,7 @@ static void invalid_pictures_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        assert_int_equal(html_picture_embed(out, files[i], "label"), -1);
+        assert_int_equal(html_picture_embed(out, files[i], "caption"), -1);
     html = print_close();
     assert_string_equal(html, "");
     free(html);
