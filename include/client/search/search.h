@@ -13,6 +13,7 @@
  * load.  Each round starts with its lower load, because an overload can have an aftereffect on the
  * server.  A long trial at the lower bound or slightly below it then confirms it; if that fails,
  * the first of a few lower loads at which a long trial meets its goals becomes the lower bound.
+ * While there is time, further long trials narrow the bounds between it and the loads that failed.
  * Out of time in the last round, the search confirms the bounds that it has.  Finally an overload
  * shows how long the server takes to recover. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_H
@@ -58,8 +59,9 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns);
 /* Ends a running search, keeping what is known: inconclusive, unless its answer is confirmed. */
 void search_stop(struct search *s, enum search_reason reason);
 
-/* The server has gone: ends the search.  Without a confirmed answer, trials from `first` on are
- * void, and it is inconclusive, even if they had ended it. */
+/* The server has gone: ends the search.  Trials from `first` on are void, but for those up to the
+ * confirmation of an answer.  A search without one is inconclusive, even if these trials had ended
+ * it. */
 void search_lose_server(struct search *s, size_t first);
 
 #endif

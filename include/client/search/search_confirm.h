@@ -34,8 +34,10 @@ uint64_t search_confirm_least_time_ns(uint64_t rest_ns);
  * else 0. */
 uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns);
 
-/* Returns how many confirmations there are time and trials for, after elapsed_ns of the search. */
+/* Returns how many confirmations there are time and trials for, after elapsed_ns of the search;
+ * ..._in_full: the last one of a search, too, has at least the length of the others. */
 unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns);
+unsigned search_confirm_left_in_full(const struct search *s, uint64_t elapsed_ns);
 
 /* Returns the capacity that is claimed if its confirmation succeeds: the geometric mean of the
  * bounds, but at most what makes the lower one the load of the confirmation.  upper: 0: none. */
@@ -47,6 +49,10 @@ double search_confirm_first(const struct search *s, double lower, double upper);
 /* Returns the load to confirm next if there is time for n_left confirmations: the first, from
  * `first` down, that they can still confirm.  0: no load is left. */
 double search_confirm_load(const struct search *s, double first, unsigned n_left);
+
+/* Returns the smallest load above another one that failed: it had bad confirmations, and n_left
+ * more cannot confirm it.  0: none. */
+double search_confirm_failed_above(const struct search *s, double above, unsigned n_left);
 
 /* Whether more confirmations of this load met the goals than missed one. */
 bool search_confirm_succeeded(const struct search *s, double load);

@@ -78,6 +78,7 @@ struct search {
     double held;                   /* load that a bad trial had instead of its own; 0: none */
     double void_load;              /* the last load whose trials stayed void; 0: none */
     double descended_to;           /* confirmed after higher loads had failed; 0: none */
+    size_t n_confirmed;            /* trials when a load was confirmed last */
     struct search_order order;     /* last order */
     uint64_t measured_ns;          /* of its trial */
     size_t n;

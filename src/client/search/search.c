@@ -6,6 +6,7 @@
 #include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
 #include "client/search/search_load.h"
+#include "client/search/search_narrow.h"
 #include "client/search/search_round.h"
 #include "client/search/search_void.h"
 
@@ -130,11 +131,17 @@ static bool has_overloaded(const struct search *s)
            s->trials[s->n - 1].judgment.reason != TRIAL_CONNECTIONS;
 }
 
+static uint64_t overload_ns(const struct search *s)
+{
+    const uint64_t part_ns = s->config.time_ns / 20;
+
+    return part_ns < MOST_OVERLOAD_NS ? part_ns : MOST_OVERLOAD_NS;
+}
+
 /* Tries the overload, then the recovery from it, if there are time and trials for both. */
 static bool next_recovery(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
-    const uint64_t time_ns = s->config.time_ns;
-    const uint64_t over_ns = time_ns / 20 < MOST_OVERLOAD_NS ? time_ns / 20 : MOST_OVERLOAD_NS;
+    const uint64_t time_ns = s->config.time_ns, over_ns = overload_ns(s);
     const uint64_t begin_ns = elapsed_ns + s->config.overhead_ns;
     const uint64_t left_ns = time_ns > begin_ns ? time_ns - begin_ns : 0;
     double lower, upper;
@@ -150,6 +157,28 @@ static bool next_recovery(struct search *s, uint64_t elapsed_ns, struct search_o
     return end_confirmed(s);
 }
 
+/* Returns the time that further confirmations leave for the overload and the recovery. */
+static uint64_t kept_ns(const struct search *s)
+{
+    return s->config.tries_recovery ? overload_ns(s) + SEARCH_RECOVER_NS + 2 * s->config.overhead_ns
+                                    : 0;
+}
+
+/* Narrows the bounds of a confirmed answer while there is time, before the recovery. */
+static bool next_after_confirmed(struct search *s, uint64_t elapsed_ns, struct search_order *order)
+{
+    const uint64_t until_ns = elapsed_ns + kept_ns(s);
+    double load = 0;
+
+    if (s->order.step == SEARCH_CONFIRM && s->descended_to > 0) {
+        load = search_narrow_load(s, search_confirm_left_in_full(s, until_ns));
+        s->is_cut = load == 0 && search_narrow_load(s, 1) > 0;
+    }
+    if (load > 0)
+        return give(s, SEARCH_CONFIRM, load, search_confirm_fitting_ns(s, until_ns), order);
+    return next_recovery(s, elapsed_ns, order);
+}
+
 static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
     const unsigned n_left = search_confirm_left(s, elapsed_ns);
@@ -159,7 +188,7 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
     if (lower == 0)
         return end(s, SEARCH_LESS_THAN, SEARCH_NO_REASON);
     if (s->confirmed)
-        return next_recovery(s, elapsed_ns, order);
+        return next_after_confirmed(s, elapsed_ns, order);
     load = search_confirm_load(s, search_confirm_first(s, lower, upper), n_left);
     if (search_confirm_is_void(s, load)) {
         s->void_load = load;
@@ -259,9 +288,9 @@ void search_take(struct search *s, struct trial_judgment judgment)
     if (s->order.step != SEARCH_CONFIRM || !search_confirm_succeeded(s, s->order.load))
         return;
     s->confirmed = true;
+    s->n_confirmed = s->n;
     search_bounds_to_confirm(s, &lower, &upper);
-    if (s->order.load < search_confirm_first(s, lower, upper))
-        s->descended_to = s->order.load;
+    s->descended_to = s->order.load < search_confirm_first(s, lower, upper) ? s->order.load : 0;
 }
 
 void search_take_recovery(struct search *s, uint64_t recovery_ns)
@@ -281,9 +310,9 @@ void search_stop(struct search *s, enum search_reason reason)
 void search_lose_server(struct search *s, size_t first)
 {
     search_stop(s, SEARCH_SERVER_GONE);
-    if (s->confirmed)
-        return;
     for (size_t i = first; i < s->n; i++)
-        s->trials[i].judgment = (struct trial_judgment){TRIAL_VOID, TRIAL_CONNECTIONS, 0};
-    end(s, SEARCH_INCONCLUSIVE, SEARCH_SERVER_GONE);
+        if (!s->confirmed || i >= s->n_confirmed)
+            s->trials[i].judgment = (struct trial_judgment){TRIAL_VOID, TRIAL_CONNECTIONS, 0};
+    if (!s->confirmed)
+        end(s, SEARCH_INCONCLUSIVE, SEARCH_SERVER_GONE);
 }

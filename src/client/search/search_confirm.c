@@ -85,13 +85,21 @@ uint64_t search_confirm_fitting_ns(const struct search *s, uint64_t elapsed_ns)
     return shorter_ns(left_ns, shorter_ns(MOST_NS, longer_ns(each_ns(s), spare_ns)));
 }
 
-unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
+unsigned search_confirm_left_in_full(const struct search *s, uint64_t elapsed_ns)
 {
     const uint64_t n_full = time_left_ns(s, elapsed_ns) / (each_ns(s) + s->config.overhead_ns);
-    const uint64_t n_fitting = n_full > 0 ? n_full : search_confirm_fitting_ns(s, elapsed_ns) > 0;
     const uint64_t n_trials = SEARCH_MOST_TRIALS - s->n;
 
-    return (unsigned)(n_fitting < n_trials ? n_fitting : n_trials);
+    return (unsigned)(n_full < n_trials ? n_full : n_trials);
+}
+
+unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
+{
+    const unsigned n_full = search_confirm_left_in_full(s, elapsed_ns);
+
+    if (n_full == 0 && s->n < SEARCH_MOST_TRIALS && search_confirm_fitting_ns(s, elapsed_ns) > 0)
+        return 1;
+    return n_full;
 }
 
 double search_confirm_capacity(double lower, double upper)
@@ -152,6 +160,20 @@ double search_confirm_load(const struct search *s, double first, unsigned n_left
         distance *= 2;
     }
     return load;
+}
+
+double search_confirm_failed_above(const struct search *s, double above, unsigned n_left)
+{
+    double smallest = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const double load = s->trials[i].order.load;
+
+        if (is_bad(&s->trials[i]) && load > above && (smallest == 0 || load < smallest) &&
+            !is_open(s, load, n_left))
+            smallest = load;
+    }
+    return smallest;
 }
 
 bool search_confirm_succeeded(const struct search *s, double load)

@@ -27,6 +27,7 @@ struct simulated {
     double p_noise;  /* share of the trials that noise makes bad */
     double
         client_most; /* above this load the client decides, and trials are void; 0: it never does */
+    double failed_part; /* of its length after which a bad confirmation ends; 0: all of it */
     uint64_t recovery_ns;
     double now_s;          /* when the trial begins */
     enum search_step step; /* of the trial */
@@ -50,6 +51,23 @@ static inline struct trial_judgment simulated_trial(struct simulated *server,
     return rng_uniform(&server->rng) < server->p_noise ? BAD : judgment;
 }
 
+/* Takes the outcome of a trial that began after elapsed_ns.  Returns when it is over. */
+static inline uint64_t simulated_take(struct search *s, const struct search_order *order,
+                                      struct simulated *server, uint64_t elapsed_ns)
+{
+    struct trial_judgment judgment;
+    uint64_t measured_ns = order->duration_ns;
+
+    server->now_s = (double)elapsed_ns / (double)S_NS;
+    judgment = simulated_trial(server, order);
+    if (order->step == SEARCH_CONFIRM && judgment.reason == TRIAL_GOAL && server->failed_part > 0) {
+        measured_ns = (uint64_t)(server->failed_part * (double)measured_ns);
+        search_ended_early(s, measured_ns);
+    }
+    search_take(s, judgment);
+    return elapsed_ns + measured_ns + OVERHEAD_NS;
+}
+
 /* Searches to the end.  Returns how long that took. */
 static inline uint64_t simulated_search(struct search *s, const struct search_config *config,
                                         struct simulated *server)
@@ -59,14 +77,12 @@ static inline uint64_t simulated_search(struct search *s, const struct search_co
 
     search_init(s, config);
     while (search_next(s, elapsed_ns, &order)) {
-        server->now_s = (double)elapsed_ns / (double)S_NS;
         if (order.step == SEARCH_RECOVER) {
             search_take_recovery(s, server->recovery_ns);
             elapsed_ns +=
                 server->recovery_ns < order.duration_ns ? server->recovery_ns : order.duration_ns;
         } else {
-            search_take(s, simulated_trial(server, &order));
-            elapsed_ns += order.duration_ns + OVERHEAD_NS;
+            elapsed_ns = simulated_take(s, &order, server, elapsed_ns);
         }
     }
     return elapsed_ns;
@@ -87,6 +103,14 @@ static inline uint64_t simulated_up_to(struct search *s, const struct search_con
     if (s->status != SEARCH_RUNNING)
         abort(); /* there was none */
     return elapsed_ns;
+}
+
+/* Searches of each kind of server: 100, or SEARCHES in the environment. */
+static inline unsigned simulated_n_searches(void)
+{
+    const char *text = getenv("SEARCHES");
+
+    return text != NULL ? (unsigned)atoi(text) : 100;
 }
 
 /* Good up to the capacity and bad above it. */

@@ -17,14 +17,6 @@
  * nothing. */
 enum { MOST_MISSED = 5 };
 
-/* Searches of each kind: 100, or SEARCHES in the environment. */
-static unsigned n_searches(void)
-{
-    const char *text = getenv("SEARCHES");
-
-    return text != NULL ? (unsigned)atoi(text) : 100;
-}
-
 #define DISCARDED_S 0.5
 
 static struct slo slo;
@@ -190,7 +182,7 @@ static struct tries try_with(const struct search_config *c, const struct simulat
     struct tries t = {0};
     double mean;
 
-    for (unsigned i = 0; i < n_searches(); i++) {
+    for (unsigned i = 0; i < simulated_n_searches(); i++) {
         struct simulated fresh = *server;
 
         rng_seed(&fresh.rng, 42, i);
@@ -200,7 +192,7 @@ static struct tries try_with(const struct search_config *c, const struct simulat
     printf("noise %2.0f %%: %u of %u found, %u within 2 %%, %u wrong, %u out of time, %u "
            "unconfirmed; mean %+.2f %%, sd %.2f %%; at "
            "most %.0f s\n",
-           100 * server->p_noise, t.n_found, n_searches(), t.n_near, t.n_wrong, t.n_time,
+           100 * server->p_noise, t.n_found, simulated_n_searches(), t.n_near, t.n_wrong, t.n_time,
            t.n_unconfirmed, 100 * (mean / server->capacity - 1),
            100 * sqrt(fmax(0, t.sum2 / t.n_found - mean * mean)) / server->capacity, t.longest_s);
     return t;
@@ -213,9 +205,9 @@ static struct tries try_often(const struct simulated *server)
 
 static void check_near(const struct tries *t)
 {
-    const unsigned n_missed = n_searches() - t->n_near;
+    const unsigned n_missed = simulated_n_searches() - t->n_near;
 
-    assert_true(n_missed <= MOST_MISSED || 100 * n_missed <= MOST_MISSED * n_searches());
+    assert_true(n_missed <= MOST_MISSED || 100 * n_missed <= MOST_MISSED * simulated_n_searches());
     assert_int_equal(t->n_wrong, 0);
 
     assert_true(t->longest_s <= (double)config.time_ns / (double)S_NS);
@@ -264,7 +256,7 @@ static void most_searches_on_a_machine_of_changing_speed_have_an_answer(void **s
     (void)state;
     short_one.time_ns = 150 * S_NS;
     t = try_with(&short_one, &(struct simulated){.trial = shifting, .capacity = 20000});
-    assert_true(10 * t.n_found >= 9 * n_searches());
+    assert_true(10 * t.n_found >= 9 * simulated_n_searches());
     assert_true(10 * t.n_wrong <= t.n_found); /* by more than 3 %, where the speed changes by 8 % */
     assert_true(t.longest_s <= 150);
 }
@@ -276,7 +268,7 @@ static void noise_that_decides_most_trials_is_no_answer(void **state)
         try_often(&(struct simulated){.trial = simulated_cliff, .capacity = 20000, .p_noise = 0.7});
 
     (void)state;
-    assert_true(t.n_near < n_searches() / 10);
+    assert_true(t.n_near < simulated_n_searches() / 10);
 }
 
 /* --- other servers --- */
@@ -360,7 +352,7 @@ static void a_server_that_recovers_slowly_is_found(void **state)
 static void a_starved_client_ends_without_a_number(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < n_searches(); i++) {
+    for (unsigned i = 0; i < simulated_n_searches(); i++) {
         struct simulated server = {
             .trial = simulated_cliff, .capacity = 20000, .p_noise = 0.1, .client_most = 15000};
 

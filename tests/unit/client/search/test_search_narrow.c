@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT
+ * test_search_narrow: what a search does with its time after a load below others was confirmed. */
+#include "client/search/search_narrow.h"
+
+#include "client/search/search_bounds.h"
+#include "client/search/search_confirm.h"
+#include "simulated.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const struct trial_judgment IN_DOUBT = {TRIAL_BAD, TRIAL_IN_DOUBT, 0};
+
+static const struct search_config seven_min = SIMULATED_CONFIG(10000000);
+
+static struct search s;
+static double lower, upper;
+
+/* A search of up to 20 min. */
+static struct search_config long_search(void)
+{
+    struct search_config config = seven_min;
+
+    config.time_ns = 1200 * S_NS;
+    return config;
+}
+
+/* Sustains its capacity, but for a few seconds 20,000/s. */
+static struct trial_judgment tired(struct simulated *server, double load, double duration_s)
+{
+    return load <= (duration_s > 5 ? server->capacity : 20000) ? GOOD : BAD;
+}
+
+static struct simulated tired_above(double capacity)
+{
+    return (struct simulated){
+        .trial = tired, .capacity = capacity, .failed_part = 0.4, .recovery_ns = S_NS};
+}
+
+/* Searches until a load below others was confirmed.  Returns the time. */
+static uint64_t search_to_confirmed(const struct search_config *config, struct simulated *server)
+{
+    struct search_order order;
+    uint64_t elapsed_ns = 0;
+
+    search_init(&s, config);
+    while (s.descended_to == 0 && search_next(&s, elapsed_ns, &order))
+        elapsed_ns = simulated_take(&s, &order, server, elapsed_ns);
+    assert_true(s.confirmed && s.descended_to > 0);
+    search_bounds(&s, &lower, &upper);
+    return elapsed_ns;
+}
+
+/* Gives the next order, a confirmation, this outcome.  Returns its load. */
+static double next_is(uint64_t elapsed_ns, struct trial_judgment judgment)
+{
+    struct search_order order;
+
+    assert_true(search_next(&s, elapsed_ns, &order));
+    assert_int_equal(order.step, SEARCH_CONFIRM);
+    search_take(&s, judgment);
+    search_bounds(&s, &lower, &upper);
+    return order.load;
+}
+
+static void the_rest_of_the_time_narrows_the_bounds(void **state)
+{
+    const struct search_config config = long_search();
+
+    (void)state;
+    for (double capacity = 12000; capacity < 19500; capacity += 500) {
+        struct simulated server = tired_above(capacity);
+        const uint64_t took_ns = simulated_search(&s, &config, &server);
+
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(lower <= capacity && capacity < upper);
+        assert_true(1 - lower / upper <= config.width);
+        assert_true(search_capacity(&s) == lower);
+        assert_true(s.recovery_known && took_ns <= config.time_ns);
+    }
+}
+
+/* Not even a short one: the answer stands, and the recovery is measured, too. */
+static void time_is_left_for_all_of_a_trial_and_for_the_recovery(void **state)
+{
+    const uint64_t recovery_ns = 5 * S_NS + SEARCH_RECOVER_NS;
+    unsigned n_narrowed = 0;
+
+    (void)state;
+    for (uint64_t time_s = 400; time_s < 1200; time_s += 10) {
+        struct search_config config = long_search();
+        struct simulated server = tired_above(17000);
+        struct search_order order;
+        uint64_t elapsed_ns;
+
+        config.time_ns = time_s * S_NS;
+        elapsed_ns = search_to_confirmed(&config, &server);
+        while (search_next(&s, elapsed_ns, &order) && order.step == SEARCH_CONFIRM) {
+            n_narrowed++;
+            assert_true(order.duration_ns >= search_confirm_ns(&s));
+            elapsed_ns = simulated_take(&s, &order, &server, elapsed_ns);
+            assert_true(elapsed_ns + recovery_ns + 2 * OVERHEAD_NS <= config.time_ns);
+        }
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.is_cut, 1 - lower / upper > config.width);
+    }
+    assert_true(n_narrowed > 0);
+}
+
+static void without_a_recovery_the_last_trial_has_its_time(void **state)
+{
+    struct search_config config = long_search();
+    struct simulated server = tired_above(17000);
+    const uint64_t another_ns = 60 * S_NS + OVERHEAD_NS;
+    struct search_order order;
+
+    (void)state;
+    config.tries_recovery = false;
+    search_to_confirmed(&config, &server);
+    assert_true(search_next(&s, config.time_ns - another_ns, &order));
+    assert_int_equal(order.step, SEARCH_CONFIRM);
+    assert_false(search_next(&s, config.time_ns - another_ns + 1, &order));
+    assert_int_equal(s.status, SEARCH_FOUND);
+}
+
+static void an_answer_that_needed_no_lower_load_is_not_narrowed(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = simulated_with_cliff(20000);
+
+    (void)state;
+    simulated_search(&s, &config, &server);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 1);
+}
+
+static void the_middle_is_tried_until_it_is_confirmed_or_has_failed(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(14000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    const double below = lower, failed = search_confirm_failed_above(&s, lower, 2);
+    const double middle = next_is(elapsed_ns, BAD);
+
+    (void)state;
+    assert_true(fabs(middle / sqrt(below * failed) - 1) < 1e-3);
+    assert_true(next_is(elapsed_ns, GOOD) == middle);
+    assert_true(lower == below); /* one each */
+    assert_true(next_is(elapsed_ns, GOOD) == middle);
+    assert_true(lower == middle);
+    assert_true(next_is(elapsed_ns, BAD) > middle);
+}
+
+static void a_load_that_was_in_doubt_once_is_tried_again(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(14000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    const double below = lower, above = upper, middle = next_is(elapsed_ns, IN_DOUBT);
+
+    (void)state;
+    assert_true(lower == below && upper == above);
+    assert_true(next_is(elapsed_ns, IN_DOUBT) == middle);
+    assert_true(lower == below && upper > middle);
+    assert_true(next_is(elapsed_ns, GOOD) < middle);
+}
+
+static void void_trials_leave_the_answer_as_it_was(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(14000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    const double below = lower, above = upper, middle = next_is(elapsed_ns, VOID);
+    struct search_order order;
+
+    (void)state;
+    assert_true(next_is(elapsed_ns, VOID) == middle);
+    assert_true(search_next(&s, elapsed_ns, &order));
+    assert_int_equal(order.step, SEARCH_OVERLOAD);
+    assert_true(lower == below && upper == above && !s.is_cut);
+    search_stop(&s, SEARCH_STOPPED);
+    assert_int_equal(s.status, SEARCH_FOUND);
+}
+
+/* Fails the loads in between until the lowest that failed is as close as the width. */
+static double fail_close_to_lower(uint64_t elapsed_ns)
+{
+    double failed;
+
+    do
+        failed = search_confirm_failed_above(&s, lower, 2);
+    while (1 - lower / failed > s.config.width && next_is(elapsed_ns, BAD) > 0);
+    return failed;
+}
+
+/* Two bad trials do not outvote the shorter trials of a round. */
+static void the_lowest_load_that_failed_is_tried_until_it_is_refuted(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(14000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    const double below = lower, failed = fail_close_to_lower(elapsed_ns);
+    struct search_order order;
+
+    (void)state;
+    assert_true(1 - lower / upper > config.width);
+    assert_true(next_is(elapsed_ns, BAD) == failed);
+    assert_true(next_is(elapsed_ns, BAD) == failed);
+    assert_true(lower == below && upper == failed);
+    assert_true(search_next(&s, elapsed_ns, &order));
+    assert_int_equal(order.step, SEARCH_OVERLOAD);
+}
+
+static void the_lowest_load_that_failed_may_be_confirmed_after_all(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(14000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    const double failed = fail_close_to_lower(elapsed_ns);
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_true(next_is(elapsed_ns, GOOD) == failed);
+    assert_true(lower == failed && s.descended_to == failed);
+}
+
+/* Then the answer is that of a search in which no confirmation failed. */
+static void the_first_load_may_be_confirmed_after_all(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(19000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    double first = 0;
+
+    (void)state;
+    while (s.descended_to > 0 && first < 20000)
+        first = next_is(elapsed_ns, GOOD);
+    search_stop(&s, SEARCH_STOPPED);
+    assert_true(s.descended_to == 0);
+    assert_true(lower > first && 1 - lower / upper <= config.width);
+    assert_true(fabs(search_capacity(&s) * SEARCH_CONFIRM_PART / first - 1) < 1e-3);
+}
+
+/* The trials without a server refute nothing. */
+static void a_server_that_is_lost_meanwhile_leaves_the_answer_as_it_was(void **state)
+{
+    const struct search_config config = long_search();
+    struct simulated server = tired_above(14000);
+    const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+    const double below = lower, above = upper;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        next_is(elapsed_ns, BAD);
+    assert_true(upper < above);
+    search_lose_server(&s, 0);
+    search_bounds(&s, &lower, &upper);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_true(lower == below && upper == above);
+}
+
+static void no_load_lies_between_two_integers(void **state)
+{
+    struct search_config config = long_search();
+    struct simulated server = tired_above(13);
+
+    (void)state;
+    config.whole = true;
+    config.max = 100;
+    config.queries_per_s = 1000;
+    config.tries_recovery = false;
+    simulated_search(&s, &config, &server);
+    search_bounds(&s, &lower, &upper);
+    assert_true(lower == 13 && upper == 14);
+}
+
+/* --- many searches --- */
+
+/* Speed changes by 2 %, and for short trials by 8 %, as on a machine that others share. */
+static struct trial_judgment changing(struct simulated *server, double load, double duration_s)
+{
+    const double part = duration_s > 5 ? 0.02 : 0.08;
+
+    return tired(server, load * (1 + part * (2 * rng_uniform(&server->rng) - 1)), duration_s);
+}
+
+/* It pauses for a moment every 30 s, which it has no room for above its capacity. */
+static struct trial_judgment pausing(struct simulated *server, double load, double duration_s)
+{
+    const bool pauses = fmod(server->now_s, 30) + duration_s > 30;
+
+    return load <= (pauses ? server->capacity : 20000) ? GOOD : BAD;
+}
+
+/* Slows down by 5 % in 10 minutes, at the middle of which it has its capacity. */
+static struct trial_judgment drifting(struct simulated *server, double load, double duration_s)
+{
+    return tired(server, load * (1 + 0.05 * (server->now_s / 600 - 0.5)), duration_s);
+}
+
+/* Whether the 1 % of slow queries is exceeded is often open within 2 % of the capacity. */
+static struct trial_judgment doubtful(struct simulated *server, double load, double duration_s)
+{
+    const bool is_close = fabs(load / server->capacity - 1) < 0.02;
+
+    return server->step == SEARCH_CONFIRM && is_close && rng_uniform(&server->rng) < 0.5
+               ? IN_DOUBT
+               : tired(server, load, duration_s);
+}
+
+/* Searches of servers that sustain 12,000 to 19,500/s, for 20 min at most. */
+static void search_many(const char *name, struct simulated server, double tolerance)
+{
+    const unsigned n_searches = simulated_n_searches();
+    const struct search_config config = long_search();
+    unsigned n_found = 0, n_true = 0, n_close = 0;
+    double sum = 0;
+
+    server.recovery_ns = S_NS;
+    server.failed_part = 0.4;
+    for (unsigned i = 0; i < n_searches; i++) {
+        struct simulated fresh = server;
+
+        rng_seed(&fresh.rng, 42, i);
+        fresh.capacity = 12000 + 7500 * rng_uniform(&fresh.rng);
+        assert_true(simulated_search(&s, &config, &fresh) <= config.time_ns);
+        if (s.status != SEARCH_FOUND)
+            continue;
+        search_bounds(&s, &lower, &upper);
+        n_found++;
+        n_true +=
+            lower <= fresh.capacity * (1 + tolerance) && upper > fresh.capacity * (1 - tolerance);
+        n_close += 1 - lower / upper <= config.width + 1e-9;
+        sum += 1 - lower / upper;
+    }
+    printf("%s: %u of %u found, %u hold the capacity, %u within %g %%; mean width %.1f %%\n", name,
+           n_found, n_searches, n_true, n_close, 100 * config.width, 100 * sum / n_found);
+    assert_true(10 * n_found >= 9 * n_searches);
+    assert_true(100 * n_true >= 97 * n_found);
+    assert_true(10 * n_close >= 7 * n_found);
+}
+
+static void bounds_become_narrow_and_hold_the_capacity(void **state)
+{
+    (void)state;
+    search_many("sharp", (struct simulated){.trial = tired}, 0);
+    search_many("noise 10 %", (struct simulated){.trial = tired, .p_noise = 0.1}, 0);
+    search_many("changing", (struct simulated){.trial = changing}, 0.02);
+    search_many("pausing", (struct simulated){.trial = pausing}, 0);
+    search_many("drifting", (struct simulated){.trial = drifting}, 0.05);
+    search_many("doubtful", (struct simulated){.trial = doubtful}, 0.02);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rest_of_the_time_narrows_the_bounds),
+        cmocka_unit_test(time_is_left_for_all_of_a_trial_and_for_the_recovery),
+        cmocka_unit_test(without_a_recovery_the_last_trial_has_its_time),
+        cmocka_unit_test(an_answer_that_needed_no_lower_load_is_not_narrowed),
+        cmocka_unit_test(the_middle_is_tried_until_it_is_confirmed_or_has_failed),
+        cmocka_unit_test(a_load_that_was_in_doubt_once_is_tried_again),
+        cmocka_unit_test(void_trials_leave_the_answer_as_it_was),
+        cmocka_unit_test(the_lowest_load_that_failed_is_tried_until_it_is_refuted),
+        cmocka_unit_test(the_lowest_load_that_failed_may_be_confirmed_after_all),
+        cmocka_unit_test(the_first_load_may_be_confirmed_after_all),
+        cmocka_unit_test(a_server_that_is_lost_meanwhile_leaves_the_answer_as_it_was),
+        cmocka_unit_test(no_load_lies_between_two_integers),
+        cmocka_unit_test(bounds_become_narrow_and_hold_the_capacity),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
