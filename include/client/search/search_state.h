@@ -80,7 +80,9 @@ struct search {
     double descended_to;           /* confirmed after higher loads had failed; 0: none */
     size_t n_confirmed;            /* trials when a load was confirmed last */
     struct search_order order;     /* last order */
+    uint64_t given_ns;             /* after how much of the search */
     uint64_t measured_ns;          /* of its trial */
+    uint64_t between_ns;           /* the longest between two trials of the round so far */
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];
     bool confirmed, recovery_known;

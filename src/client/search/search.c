@@ -213,20 +213,29 @@ static bool has_bounds(const struct search *s)
     return s->round == SEARCH_ROUNDS - 1 && lower > 0 && (upper > 0 || lower >= s->config.max);
 }
 
+/* Returns the time to keep for the next trial of a round and for the confirmation: once there are
+ * bounds to confirm, for two, between which as much time passes as between trials of this round. */
+static uint64_t needed_ns(const struct search *s, uint64_t trial_ns, bool has_answer)
+{
+    const uint64_t overhead_ns = s->config.overhead_ns, confirm_ns = search_confirm_ns(s);
+    const uint64_t between_ns = s->between_ns > overhead_ns ? s->between_ns : overhead_ns;
+
+    return has_answer ? trial_ns + between_ns + CONFIRMATIONS_OF_BOUNDS * (confirm_ns + between_ns)
+                      : trial_ns + overhead_ns + confirm_ns + overhead_ns;
+}
+
 /* Gives the next trial of a round if there is time for that and for the confirmation. */
 static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
                        struct search_order *order)
 {
     const uint64_t ns = search_round_trial_ns(s, s->round, load);
     const bool has_answer = has_bounds(s);
-    const uint64_t n_confirmations = has_answer ? CONFIRMATIONS_OF_BOUNDS : 1;
 
     if (search_void_stays(s, load))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     if (s->n == SEARCH_MOST_TRIALS)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
-    if (has_time(s, elapsed_ns,
-                 ns + n_confirmations * (search_confirm_ns(s) + s->config.overhead_ns)))
+    if (elapsed_ns + needed_ns(s, ns, has_answer) <= s->config.time_ns)
         return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
     if (!has_answer)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
@@ -254,18 +263,30 @@ uint64_t search_least_time_ns(const struct search_config *config, struct search_
     return search_confirm_least_time_ns(first->duration_ns + 2 * config->overhead_ns);
 }
 
+/* Notes how much time passed since the last trial began in addition to its measurement. */
+static void note_between(struct search *s, uint64_t elapsed_ns)
+{
+    const uint64_t over_ns = s->given_ns + s->measured_ns;
+
+    if (s->n > 0 && elapsed_ns > over_ns + s->between_ns)
+        s->between_ns = elapsed_ns - over_ns;
+    s->given_ns = elapsed_ns;
+}
+
 bool search_next(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
     double load;
 
     if (s->status != SEARCH_RUNNING)
         return false;
+    note_between(s, elapsed_ns);
     while (s->round < SEARCH_ROUNDS) {
         load = next_load(s);
         if (load > 0)
             return next_bound(s, load, elapsed_ns, order);
         search_bounds_of_round(s, s->round++, &s->from_lower, &s->from_upper);
         s->start = s->from_lower > 0 ? s->from_lower : s->config.min;
+        s->between_ns = 0;
     }
     return next_confirmation(s, elapsed_ns, order);
 }

@@ -3,6 +3,8 @@
 #include "client/search/search.h"
 
 #include "client/search/search_bounds.h"
+#include "client/search/search_confirm.h"
+#include "client/search/search_round.h"
 #include "simulated.h"
 
 #include <setjmp.h>
@@ -53,6 +55,35 @@ static void out_of_time_the_bounds_so_far_are_confirmed(void **state)
         assert_true(lower <= 20000 && upper > 20000 && 1 - lower / upper > config.width);
     }
     assert_true(n_wide > 0);
+}
+
+/* Trials that overload the server leave queries that time out. */
+static void slow_transitions_leave_time_for_two_confirmations(void **state)
+{
+    const uint64_t slow_ns = OVERHEAD_NS + 5 * S_NS;
+    unsigned n_cut = 0;
+
+    (void)state;
+    for (uint64_t time_s = 150; time_s < 400; time_s++) {
+        struct search_config short_one = config;
+        struct simulated server = simulated_with_cliff(20000);
+        struct search_order order;
+        uint64_t elapsed_ns = 0, seen_ns = 0;
+
+        short_one.time_ns = time_s * S_NS;
+        search_init(&s, &short_one);
+        while (search_next(&s, elapsed_ns, &order) && order.step != SEARCH_CONFIRM) {
+            seen_ns = s.round == SEARCH_ROUNDS - 1 ? s.between_ns : 0;
+            search_take(&s, simulated_trial(&server, &order));
+            elapsed_ns += order.duration_ns + slow_ns;
+        }
+        if (!s.is_cut || seen_ns == 0) /* without a trial of the last round, nothing is known */
+            continue;
+        n_cut++;
+        assert_int_equal(seen_ns, slow_ns);
+        assert_int_equal(search_confirm_left(&s, elapsed_ns), 2);
+    }
+    assert_true(n_cut > 0);
 }
 
 /* The trials without a server were as bad as those of loads that are too much. */
@@ -291,6 +322,7 @@ int main(void)
         cmocka_unit_test(a_search_ends_within_its_time),
         cmocka_unit_test(out_of_time_the_bounds_so_far_are_confirmed),
         cmocka_unit_test(out_of_time_the_end_of_the_range_is_confirmed),
+        cmocka_unit_test(slow_transitions_leave_time_for_two_confirmations),
         cmocka_unit_test(a_search_that_is_stopped_keeps_what_it_knows),
         cmocka_unit_test(what_is_measured_without_a_server_bounds_nothing),
         cmocka_unit_test(a_confirmed_answer_outlives_the_server),
