@@ -70,10 +70,12 @@ static void print_why_cut(FILE *out, const struct search *s)
                 upper > 0 ? "these bounds" : "this load");
 }
 
-/* Whether no time would suffice to confirm even the start of the range. */
-static bool is_range_exhausted(const struct search *s)
+bool report_search_text_needs_smaller_min(const struct client_find *f)
 {
-    return search_confirm_load(s, s->config.min, SEARCH_MOST_TRIALS) == 0;
+    const struct search *s = &f->search;
+
+    return s->reason == SEARCH_UNCONFIRMED &&
+           search_confirm_load(s, s->config.min, SEARCH_MOST_TRIALS) == 0;
 }
 
 void report_search_text_why(FILE *out, const struct client_find *f)
@@ -98,7 +100,7 @@ void report_search_text_why(FILE *out, const struct client_find *f)
                 f->settings->what == CLIENT_FIND_CONNECTIONS ? ", or a higher --connect-rate" : "");
     else if (s->reason == SEARCH_UNCONFIRMED)
         fprintf(out, "short trials were good, but no long one confirmed them%s",
-                is_range_exhausted(s)
+                report_search_text_needs_smaller_min(f)
                     ? ", down to the start of the range: use a smaller MIN in --find-range"
                     : ": use a longer --find-time");
     else if (s->reason == SEARCH_TOO_MANY)

@@ -48,14 +48,29 @@ static bool is_inconclusive(const struct client_sweep *sweep, unsigned i)
     return i < sweep->n_begun && sweep->points[i].find->search.status == SEARCH_INCONCLUSIVE;
 }
 
-/* Whether an earlier search is inconclusive for the same reason.  The causes of void trials may
- * differ. */
+static enum search_reason reason_of(const struct client_sweep *sweep, unsigned i)
+{
+    return sweep->points[i].find->search.reason;
+}
+
+/* Whether what helps depends on the value: the causes of void trials may differ, and so may what
+ * the searches without a confirmation lacked. */
+static bool is_particular(const struct client_sweep *sweep, unsigned i)
+{
+    const bool needs_min = report_search_text_needs_smaller_min(sweep->points[i].find);
+
+    for (unsigned k = 0; k < sweep->n; k++)
+        if (is_inconclusive(sweep, k) && reason_of(sweep, k) == reason_of(sweep, i) &&
+            report_search_text_needs_smaller_min(sweep->points[k].find) != needs_min)
+            return true;
+    return reason_of(sweep, i) == SEARCH_VOID;
+}
+
+/* Whether an earlier search is inconclusive for the same reason. */
 static bool is_explained(const struct client_sweep *sweep, unsigned i)
 {
-    const enum search_reason reason = sweep->points[i].find->search.reason;
-
-    for (unsigned k = 0; k < i && reason != SEARCH_VOID; k++)
-        if (is_inconclusive(sweep, k) && sweep->points[k].find->search.reason == reason)
+    for (unsigned k = 0; k < i; k++)
+        if (is_inconclusive(sweep, k) && reason_of(sweep, k) == reason_of(sweep, i))
             return true;
     return false;
 }
@@ -65,16 +80,16 @@ static void explain_reasons(FILE *out, const struct client_sweep *sweep)
     char at[UNITS_TEXT_BYTES];
 
     for (unsigned i = 0; i < sweep->n; i++) {
-        const struct client_find *f = sweep->points[i].find;
+        const bool alone = is_inconclusive(sweep, i) && is_particular(sweep, i);
 
-        if (!is_inconclusive(sweep, i) || is_explained(sweep, i))
+        if (!is_inconclusive(sweep, i) || (!alone && is_explained(sweep, i)))
             continue;
-        if (f->search.reason == SEARCH_VOID)
+        if (alone)
             fprintf(out, "  %s %s: ", client_sweep_axis_name(sweep),
                     units_format_count(at, sweep->points[i].at));
         else
-            fprintf(out, "  %s: ", search_reason_name(f->search.reason));
-        report_search_text_why(out, f);
+            fprintf(out, "  %s: ", search_reason_name(reason_of(sweep, i)));
+        report_search_text_why(out, sweep->points[i].find);
         fputc('\n', out);
     }
 }

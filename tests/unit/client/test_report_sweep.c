@@ -130,6 +130,27 @@ static void a_reason_is_explained_once_and_what_voids_trials_for_each_value(void
                      "at 501 q/s: generator-limited (see docs/capacity.md)\n");
 }
 
+/* One of two failed at the start of the range, which no time cures. */
+static void what_helps_is_said_for_each_value_if_it_differs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct search *s = &sweep.points[0].find->search;
+
+        s->trials[s->n++] = (struct search_trial){
+            {SEARCH_CONFIRM, 10, 2000000000}, {TRIAL_BAD, TRIAL_GOAL, 0}, 2000000000};
+    }
+    assert_explained(SEARCH_UNCONFIRMED, SEARCH_UNCONFIRMED,
+                     "  connections 100: short trials were good, but no long one confirmed them, "
+                     "down to the start of the range: use a smaller MIN in --find-range\n"
+                     "  connections 1,000: short trials were good, but no long one confirmed them: "
+                     "use a longer --find-time\n");
+    sweep.points[0].find->search.n -= 2;
+    assert_explained(SEARCH_UNCONFIRMED, SEARCH_UNCONFIRMED,
+                     "  unconfirmed: short trials were good, but no long one confirmed them: use a "
+                     "longer --find-time\n");
+}
+
 static void a_run_that_ended_before_its_load_reached_none(void **state)
 {
     struct search *first = &sweep.points[0].find->search;
@@ -230,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_value_has_a_row),
         TEST(a_reason_is_explained_once_and_what_voids_trials_for_each_value),
+        TEST(what_helps_is_said_for_each_value_if_it_differs),
         TEST(a_run_that_ended_before_its_load_reached_none),
         TEST(small_loads_keep_their_digits),
         TEST(each_value_has_its_search),
