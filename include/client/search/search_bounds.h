@@ -19,10 +19,9 @@ void search_bounds_to_confirm(const struct search *s, double *lower, double *upp
  * or nothing was confirmed. */
 void search_bounds(const struct search *s, double *lower, double *upper);
 
-/* Returns the answer of a search that is over: the middle of the bounds
- * (search_confirm_capacity()), rounded down if loads are integers, which a good long trial at
- * SEARCH_CONFIRM_PART of it confirmed, or the lower bound if long trials above that were bad beyond
- * doubt; 0: no answer. */
+/* Returns the answer of a search that is over: search_confirm_capacity(), which a good long trial
+ * at SEARCH_CONFIRM_PART of it confirmed, or the lower bound if long trials above that were bad
+ * beyond doubt; 0: no answer. */
 double search_capacity(const struct search *s);
 
 #endif

@@ -40,8 +40,9 @@ unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns);
 unsigned search_confirm_left_in_full(const struct search *s, uint64_t elapsed_ns);
 
 /* Returns the capacity that is claimed if its confirmation succeeds: the geometric mean of the
- * bounds, but at most what makes the lower one the load of the confirmation.  upper: 0: none. */
-double search_confirm_capacity(double lower, double upper);
+ * bounds, but at most what makes the lower one the load of the confirmation.  Of connections, which
+ * a limit often counts exactly, no more than were held: the lower bound.  upper: 0: none. */
+double search_confirm_capacity(const struct search_config *config, double lower, double upper);
 
 /* Returns the load of the first confirmation between these bounds. */
 double search_confirm_first(const struct search *s, double lower, double upper);

@@ -67,14 +67,6 @@ void search_bounds(const struct search *s, double *lower, double *upper)
         *lower = lower_below(s, *upper);
 }
 
-/* Fractions of a connection cannot be confirmed. */
-static double middle_of(const struct search_config *c, double lower, double upper)
-{
-    const double capacity = search_confirm_capacity(lower, upper);
-
-    return search_load_round(c, c->whole ? floor(capacity) : capacity);
-}
-
 double search_capacity(const struct search *s)
 {
     double lower, upper;
@@ -84,5 +76,5 @@ double search_capacity(const struct search *s)
     search_bounds(s, &lower, &upper);
     return s->descended_to > 0 && search_confirm_missed_above(s, s->descended_to)
                ? lower
-               : middle_of(&s->config, lower, upper);
+               : search_load_round(&s->config, search_confirm_capacity(&s->config, lower, upper));
 }

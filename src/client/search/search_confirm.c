@@ -102,15 +102,17 @@ unsigned search_confirm_left(const struct search *s, uint64_t elapsed_ns)
     return n_full;
 }
 
-double search_confirm_capacity(double lower, double upper)
+double search_confirm_capacity(const struct search_config *config, double lower, double upper)
 {
-    return upper > 0 ? fmin(sqrt(lower * upper), lower / SEARCH_CONFIRM_PART) : lower;
+    if (upper == 0 || config->whole)
+        return lower;
+    return fmin(sqrt(lower * upper), lower / SEARCH_CONFIRM_PART);
 }
 
 double search_confirm_first(const struct search *s, double lower, double upper)
 {
-    return search_load_round(&s->config,
-                             search_confirm_capacity(lower, upper) * SEARCH_CONFIRM_PART);
+    return search_load_round(&s->config, search_confirm_capacity(&s->config, lower, upper) *
+                                             SEARCH_CONFIRM_PART);
 }
 
 static unsigned count(const struct search *s, double load, enum trial_class class)

@@ -120,9 +120,9 @@ static void
 no_capacity_is_claimed_beyond_what_the_confirmation_of_the_lower_bound_vouches_for(void **state)
 {
     (void)state;
-    assert_true(search_confirm_capacity(100, 102.01) == 101);
-    assert_true(fabs(search_confirm_capacity(97.5, 200) - 100) < 1e-9);
-    assert_true(search_confirm_capacity(95, 0) == 95);
+    assert_true(search_confirm_capacity(&config, 100, 102.01) == 101);
+    assert_true(fabs(search_confirm_capacity(&config, 97.5, 200) - 100) < 1e-9);
+    assert_true(search_confirm_capacity(&config, 95, 0) == 95);
 }
 
 static void no_load_lies_outside_the_range(void **state)
@@ -186,26 +186,27 @@ static void whole_numbers_end_one_apart(void **state)
     }
 }
 
-/* Neither 31 of at least 30, nor 21 if 20 were confirmed. */
-static void no_part_of_a_whole_number_is_added_to_the_capacity(void **state)
+/* A server with a limit of 3,000 does not hold 3,024. */
+static void of_connections_no_more_are_claimed_than_were_held(void **state)
 {
     (void)state;
-    for (double capacity = 1; capacity < 100; capacity++) {
+    for (double capacity = 1; capacity < 4000; capacity = ceil(1.1 * capacity)) {
         struct simulated server = simulated_with_cliff(capacity);
         double lower, upper;
 
         simulated_search(&s,
                          &(struct search_config){.min = 1,
-                                                 .max = 120,
+                                                 .max = 5000,
                                                  .whole = true,
-                                                 .width = 0.1,
+                                                 .width = 0.05,
                                                  .queries_per_s = 10000,
                                                  .time_ns = 600 * S_NS},
                          &server);
         search_bounds(&s, &lower, &upper);
         assert_int_equal(s.status, SEARCH_FOUND);
         assert_true(lower <= capacity && upper > capacity);
-        assert_true(search_capacity(&s) >= lower && search_capacity(&s) * 0.975 <= lower);
+        assert_true(search_capacity(&s) == lower);
+        assert_true(search_confirm_succeeded(&s, floor(0.975 * lower + 0.5)));
     }
 }
 
@@ -388,7 +389,7 @@ int main(void)
         cmocka_unit_test(where_every_load_is_good_the_answer_is_at_least),
         cmocka_unit_test(where_every_load_is_bad_the_answer_is_less_than),
         cmocka_unit_test(whole_numbers_end_one_apart),
-        cmocka_unit_test(no_part_of_a_whole_number_is_added_to_the_capacity),
+        cmocka_unit_test(of_connections_no_more_are_claimed_than_were_held),
         cmocka_unit_test(a_lucky_load_above_a_bad_one_does_not_count),
         cmocka_unit_test(trials_are_as_long_as_the_percentile_needs),
         cmocka_unit_test(each_round_has_its_length_of_a_trial),
