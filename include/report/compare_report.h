@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "report/comparison.h"
+#include "report/opts.h"
 #include "report/run_group.h"
 
 #include <stdbool.h>
@@ -23,10 +24,12 @@ struct compare_report {
 /* "same", "worse" or "better". */
 const char *compare_report_finding(enum comparison_finding finding);
 
-/* Whether all VALID runs of two groups have the unit and, unless forced, the settings and the host
- * of `first`.  If not, sets the reason. */
-bool compare_report_check(struct compare_report *r, const struct recording *first,
-                          const struct run_group *a, const struct run_group *b, bool force);
+/* Whether all VALID runs of two groups have the unit and, without --force, the settings and the
+ * host of `first`, and whether, without --any-answers, both groups got the same kinds of answers.
+ * If not, sets the reason. */
+bool compare_report_check(struct compare_report *r, const struct report_opts *opts,
+                          const struct recording *first, const struct run_group *a,
+                          const struct run_group *b);
 
 /* Prints the verdict on stdout, with the reason if it is inconclusive.  Returns whether it is
  * conclusive: findings follow. */

@@ -14,6 +14,7 @@ struct report_opts {
     const char *json, *hlog;    /* merge; json also compare and watch */
     uint64_t min_runs;          /* compare */
     bool force;                 /* compare */
+    bool any_answers;           /* compare */
     bool nights;                /* compare */
     int kind;                   /* plot: enum plot_kind */
     const char *metric;         /* plot */

@@ -127,7 +127,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  opts->min_runs);
         return;
     }
-    if (!compare_report_check(&o->report, a->valid[0], a, b, opts->force))
+    if (!compare_report_check(&o->report, opts, a->valid[0], a, b))
         return;
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
         log_error("note: %s", text);

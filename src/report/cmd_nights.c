@@ -167,13 +167,14 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
                  units_noun(tonight->n_valid, "run", "runs"), opts->min_runs);
         return;
     }
+    /* first: nightly.sh compares later nights with one that only lacks earlier nights */
+    if (!compare_report_check(&o->report, opts, tonight->valid[0], before, tonight))
+        return;
     if (o->n_nights < NIGHTS_LEAST) {
         snprintf(o->report.reason, sizeof o->report.reason, "%zu of %d reference nights",
                  o->n_nights, NIGHTS_LEAST);
         return;
     }
-    if (!compare_report_check(&o->report, tonight->valid[0], before, tonight, opts->force))
-        return;
     note_program(before, tonight->valid[0]->result);
     missing = find_missing(before, tonight);
     if (missing != NULL) {

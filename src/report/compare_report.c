@@ -4,6 +4,7 @@
 
 #include "base/output.h"
 #include "base/units.h"
+#include "report/answer_kinds.h"
 #include "report/cmd.h"
 #include "report/figure.h"
 
@@ -29,18 +30,37 @@ const char *compare_report_finding(enum comparison_finding finding)
     return findings[finding];
 }
 
-bool compare_report_check(struct compare_report *r, const struct recording *first,
-                          const struct run_group *a, const struct run_group *b, bool force)
+/* If they differ, sets the reason. */
+static bool got_other_answers(struct compare_report *r, const struct run_group *a,
+                              const struct run_group *b)
+{
+    struct answer_kinds of_a = {0}, of_b = {0};
+    char text[ANSWER_KINDS_TEXT_BYTES];
+
+    for (size_t i = 0; i < a->n_valid; i++)
+        answer_kinds_add(&of_a, a->valid[i]->result);
+    for (size_t i = 0; i < b->n_valid; i++)
+        answer_kinds_add(&of_b, b->valid[i]->result);
+    if (!answer_kinds_differ(&of_a, &of_b, text))
+        return false;
+    snprintf(r->reason, sizeof r->reason, "the answers differ: %s (--any-answers compares them)",
+             text);
+    return true;
+}
+
+bool compare_report_check(struct compare_report *r, const struct report_opts *opts,
+                          const struct recording *first, const struct run_group *a,
+                          const struct run_group *b)
 {
     const char *reason = NULL;
 
-    if (!force && (run_group_check(first, a) != 0 || run_group_check(first, b) != 0))
+    if (!opts->force && (run_group_check(first, a) != 0 || run_group_check(first, b) != 0))
         reason = "the runs are not comparable";
     else if (!run_group_has_unit(first, a) || !run_group_has_unit(first, b))
         reason = "the capacities are in different units";
     if (reason != NULL)
         snprintf(r->reason, sizeof r->reason, "%s", reason);
-    return reason == NULL;
+    return reason == NULL && (opts->any_answers || !got_other_answers(r, a, b));
 }
 
 void compare_report_value(const struct run_metric *row, double value)

@@ -33,6 +33,8 @@ static const struct option_row compare_rows[] = {
      "require N VALID runs on each side, else INCONCLUSIVE (default: 10)", 1, 100000, NULL},
     {"force", 0, OPTION_FLAG, FIELD(force), NULL, "compare even if settings or hosts differ", 0, 0,
      NULL},
+    {"any-answers", 0, OPTION_FLAG, FIELD(any_answers), NULL,
+     "compare even if the kinds of answers differ", 0, 0, NULL},
     {"nights", 0, OPTION_FLAG, FIELD(nights), NULL,
      "one value per directory: compare the last night with the others", 0, 0, NULL},
     {"json", 0, OPTION_TEXT, FIELD(json), "FILE", "write verdict and figures to FILE (-: stdout)",

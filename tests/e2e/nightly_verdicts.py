@@ -44,6 +44,18 @@ def test_reference_alternates_with_the_candidate_and_judges_the_first_night():
     night_in_turns(lambda *_: 1, 0, "PASS: no metric got worse; not judged: connect p50; 8 runs against 8")
 
 
+def test_a_server_that_answers_otherwise_does_not_pass():
+    """It may answer SERVFAIL, and fast."""
+    nights = Nights()
+    for day, rcode, verdict in ((1, "NOERROR", "first night of a series"),
+                                (2, "SERVFAIL", "the answers differ: SERVFAIL 0.0 % and 100.0 % (--any-answers compares them)"),
+                                (3, "NOERROR", "1 of 7 reference nights")):
+        nights.day(day)
+        nights.queue(*[({**run, "answers": {"rcodes": {rcode: 500}, "echoed": 0, "truncated": 0}}, code)
+                       for run, code in valid_runs(2, day)])
+        nights.run(2, f"INCONCLUSIVE: {verdict}")
+
+
 def test_a_night_may_be_a_search():
     """Its runs are capacity searches: the capacities are compared."""
     nights, noise = Nights(runs=8, reference_client="bin/reference"), random.Random(7)
