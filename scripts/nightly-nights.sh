@@ -68,16 +68,25 @@ cpu_models() {
         -e 's/^processor [0-9]+: .*(machine = )/\1/p' | sort -u
 }
 
-# What must match for two nights to belong to one series: the settings except outputs, control and target, the host
-# as in the result (tcpreport compare checks it, too), the program, the CPU and the kernel settings that
-# affect latency.
+# The files of queries and schedules that the settings on stdin name: the result does not have their content.
+files_of_settings() {
+    sed -nE 's/^ *"(query-file": "|schedule": "@|conn-schedule": "@)(.*)",?$/\2/p' | sort -u
+}
+
+# What must match for two nights to belong to one series: the settings except outputs, control and target, the files
+# they name, the number of runs (tcpreport compare leaves out nights of fewer), the host as in the result (it checks
+# that, too), the program, the CPU and the kernel settings that affect latency.
 write_fingerprint() {
     no_settings='json|hlog|hgrm|output|connections-out|find-out|sweep-out|report|watch|control|control-token|server-control|target|port'
     no_settings="$no_settings|assert|require|quiet|verbose|force"
     {
         echo "series $series"
+        echo "runs $runs"
         sed -nE '/^    "('"$no_settings"')":/d
             /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
+        files_of_settings <"$night/run-01.json" | while IFS= read -r file; do
+            [ ! -r "$file" ] || echo "$file $(cksum <"$file")"
+        done
         echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
         cpu_models </proc/cpuinfo
         for setting in net/ipv4/tcp_congestion_control net/ipv4/tcp_rmem net/ipv4/tcp_wmem \

@@ -373,6 +373,29 @@ def test_other_goals_and_outputs_begin_no_new_series():
         nights.run(2, f"INCONCLUSIVE: {verdict}")
 
 
+def test_another_content_of_a_file_of_the_settings_begins_a_new_series():
+    directory = temp_directory()
+    for name in ("queries", "class", "schedule", "connections"):
+        write(f"{directory}/{name} 1", "example A\n")
+    options = {"schedule": "@schedule 1", "query-file": "queries 1", "class": [{"name": "a", "query-file": "class 1"}],
+               "conn-schedule": "@connections 1", "rate": 500}
+    write(f"{directory}/run-01.json", json.dumps({"options": options, "version": "x"}, indent=2))
+
+    def fingerprint(runs=10):
+        run_command(["sh", "-euc", f"night=. series=1 runs={runs} tcpclient=sh; . {SOURCE_DIR}/scripts/nightly-nights.sh; write_fingerprint"],
+                    cwd=directory)
+        return read_text(f"{directory}/fingerprint")
+
+    before = fingerprint()
+    check('"rate": 500' in before and before == fingerprint(), f"the control: {before}")
+    check(before != fingerprint(runs=11), "the number of runs")
+    for name in ("queries", "class", "schedule", "connections"):
+        write(f"{directory}/{name} 1", "example AAAA\n")
+        after = fingerprint()
+        check(after != before, f"the file of {name}: {after}")
+        before = after
+
+
 def test_first_nights_of_a_series_outlive_a_night_of_another():
     """As after a night with another kernel."""
     nights = Nights(history=2, keep=3)
