@@ -24,11 +24,12 @@ command -v sendmail >/dev/null || {
 unit=${MONITOR_UNIT:-tcpscaler-nightly.service}
 journalctl --sync || true
 invocation=${MONITOR_INVOCATION_ID:-$(systemctl show --property=InvocationID --value "$unit" || true)}
-if [ -n "$invocation" ]; then
-    said=$(journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$invocation")
-else
-    said=$(journalctl --quiet --output=cat --lines=100 "_SYSTEMD_UNIT=$unit")
-fi
+case $invocation in
+'') lines=100 of="_SYSTEMD_UNIT=$unit" ;;
+*) lines=all of="_SYSTEMD_INVOCATION_ID=$invocation" ;;
+esac
+said=$(journalctl --quiet --output=cat --lines="$lines" "$of") || said=
+: "${said:=no message in the journal}"
 {
     printf 'To: %s\nSubject: [nightly] %s: %s\n\n' "$1" "$(uname -n)" "$(printf '%s\n' "$said" | sed -n 1p)"
     printf '%s\n\n%s: exit status %s\n' "$said" "$unit" "${MONITOR_EXIT_STATUS:-unknown}"

@@ -152,6 +152,18 @@ def test_a_night_that_failed_is_mailed_from_the_journal():
                           "_SYSTEMD_UNIT=tcpscaler-nightly.service"], "what was looked for")
 
 
+def test_a_night_that_failed_is_mailed_without_a_journal():
+    """It may be damaged; and what systemd kills for want of memory writes nothing."""
+    nights = Nights()
+    for fake in ("#!/bin/sh\necho 'Failed to open journal' >&2; exit 1\n", "#!/bin/sh\n"):
+        write(f"{nights.bin}/journalctl", fake)
+        r = mail_failure(nights, "root", MONITOR_INVOCATION_ID="c0ffee", MONITOR_EXIT_STATUS="KILL")
+        check_equal((r.returncode, r.stdout), (0, ""), f"exit code and stdout; stderr: {r.stderr}")
+    mails = re.findall(r"^Subject: .*: no message in the journal\n\nno message in the journal\n\n"
+                       r"tcpscaler-nightly.service: exit status KILL\n", nights.mails(), re.M)
+    check_equal(len(mails), 2, f"mails in {nights.mails()}")
+
+
 def test_a_mail_that_cannot_be_sent_fails_its_unit():
     nights = Nights()
     write(f"{nights.bin}/journalctl", FAKE_JOURNALCTL)
