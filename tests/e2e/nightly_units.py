@@ -153,7 +153,7 @@ def test_a_night_that_failed_is_mailed_from_the_journal():
 
 
 def test_a_night_that_failed_is_mailed_without_a_journal():
-    """It may be damaged; and what systemd kills for want of memory writes nothing."""
+    """It may be damaged, and a night that the kernel killed wrote nothing."""
     nights = Nights()
     for fake in ("#!/bin/sh\necho 'Failed to open journal' >&2; exit 1\n", "#!/bin/sh\n"):
         write(f"{nights.bin}/journalctl", fake)
