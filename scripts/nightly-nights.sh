@@ -73,9 +73,37 @@ files_of_settings() {
     sed -nE 's/^ *"(query-file": "|schedule": "@|conn-schedule": "@)(.*)",?$/\2/p' | sort -u
 }
 
+# The program that measures, the CPU and the kernel settings that affect latency.
+print_machine() {
+    echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
+    cpu_models </proc/cpuinfo
+    for setting in net/ipv4/tcp_congestion_control net/ipv4/tcp_rmem net/ipv4/tcp_wmem \
+        net/ipv4/tcp_timestamps net/ipv4/tcp_sack net/ipv4/tcp_autocorking net/ipv4/tcp_max_syn_backlog \
+        net/ipv4/tcp_slow_start_after_idle net/ipv4/tcp_syncookies net/ipv4/ip_local_port_range \
+        net/core/somaxconn net/core/default_qdisc net/core/rmem_max net/core/wmem_max \
+        net/core/busy_poll net/core/busy_read; do
+        [ ! -r "/proc/sys/$setting" ] || echo "$setting $(cat "/proc/sys/$setting")"
+    done
+    governor=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+    [ ! -r $governor ] || echo "governor $(cat $governor)"
+    sed -n 's/^microcode[[:space:]]*: /microcode /p' /proc/cpuinfo | sort -u
+    for setting in devices/system/cpu/intel_pstate/no_turbo devices/system/cpu/cpufreq/boost \
+        devices/system/cpu/smt/active devices/system/cpu/cpuidle/current_driver \
+        module/intel_idle/parameters/max_cstate kernel/mm/transparent_hugepage/enabled; do
+        [ ! -r "/sys/$setting" ] || echo "$setting $(cat "/sys/$setting")"
+    done
+    find /sys/devices/system/cpu/cpu0/cpuidle -name disable 2>/dev/null | sort |
+        while IFS= read -r state; do
+            echo "$state $(cat "$state")"
+        done
+    find /sys/class/net -mindepth 1 -maxdepth 1 | sort | while IFS= read -r nic; do
+        [ ! -e "$nic/device/driver" ] || echo "$nic $(basename "$(readlink "$nic/device/driver")")"
+    done
+}
+
 # What must match for two nights to belong to one series: the settings except outputs, control and target, the files
 # they name, the number of runs (tcpreport compare leaves out nights of fewer), the host as in the result (it checks
-# that, too), the program, the CPU and the kernel settings that affect latency.
+# that, too), and the machine.
 write_fingerprint() {
     no_settings='json|hlog|hgrm|output|connections-out|find-out|sweep-out|report|watch|control|control-token|server-control|target|port'
     no_settings="$no_settings|assert|require|quiet|verbose|force"
@@ -87,31 +115,18 @@ write_fingerprint() {
         files_of_settings <"$night/run-01.json" | while IFS= read -r file; do
             [ ! -r "$file" ] || echo "$file $(cksum <"$file")"
         done
-        echo "tcpclient $(cksum <"$(command -v "$tcpclient")")"
-        cpu_models </proc/cpuinfo
-        for setting in net/ipv4/tcp_congestion_control net/ipv4/tcp_rmem net/ipv4/tcp_wmem \
-            net/ipv4/tcp_timestamps net/ipv4/tcp_sack net/ipv4/tcp_autocorking net/ipv4/tcp_max_syn_backlog \
-            net/ipv4/tcp_slow_start_after_idle net/ipv4/tcp_syncookies net/ipv4/ip_local_port_range \
-            net/core/somaxconn net/core/default_qdisc net/core/rmem_max net/core/wmem_max \
-            net/core/busy_poll net/core/busy_read; do
-            [ ! -r "/proc/sys/$setting" ] || echo "$setting $(cat "/proc/sys/$setting")"
-        done
-        governor=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
-        [ ! -r $governor ] || echo "governor $(cat $governor)"
-        sed -n 's/^microcode[[:space:]]*: /microcode /p' /proc/cpuinfo | sort -u
-        for setting in devices/system/cpu/intel_pstate/no_turbo devices/system/cpu/cpufreq/boost \
-            devices/system/cpu/smt/active devices/system/cpu/cpuidle/current_driver \
-            module/intel_idle/parameters/max_cstate kernel/mm/transparent_hugepage/enabled; do
-            [ ! -r "/sys/$setting" ] || echo "$setting $(cat "/sys/$setting")"
-        done
-        find /sys/devices/system/cpu/cpu0/cpuidle -name disable 2>/dev/null | sort |
-            while IFS= read -r state; do
-                echo "$state $(cat "$state")"
-            done
-        find /sys/class/net -mindepth 1 -maxdepth 1 | sort | while IFS= read -r nic; do
-            [ ! -e "$nic/device/driver" ] || echo "$nic $(basename "$(readlink "$nic/device/driver")")"
-        done
+        print_machine
     } >"$night/fingerprint"
+}
+
+# Ends a night whose runs are not of one machine: a package may have been updated meanwhile.  Takes what print_machine
+# printed at the start.
+check_machine() {
+    machine=$(print_machine)
+    [ "$machine" != "$1" ] || return 0
+    printf '%s\n' "$1" >"$night/fingerprint"
+    printf '%s\n' "$machine" | diff "$night/fingerprint" - >"$night/changed.txt" || true
+    conclude 2 "INCONCLUSIVE: tcpclient or the host changed during the night" changed.txt
 }
 
 # The results of the nights listed on stdin, one path per line: $1-NN.json.

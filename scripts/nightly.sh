@@ -30,7 +30,8 @@ Each night has a directory, named after its start time (UTC):
   plan.txt compare.txt verdict.json
                       output of the preflight and of the comparison
   fingerprint         settings, programs and machine; nights with the same fingerprint form a series
-  changed.txt         in the first night of a series: what differs from the last reference night
+  changed.txt         in the first night of a series: what differs from the last reference night; or what
+                      changed during the night
   page.html           the last run as a page (tcpreport html), unless the night is a PASS
   page.txt mail.txt   messages of tcpreport html and of sendmail; mostly empty
   reference           exists if later nights are compared with this one
@@ -320,8 +321,10 @@ ends_at=$((now + deadline_s))
 begin_night
 trap 'conclude 130 "INCONCLUSIVE: interrupted by a signal"' INT TERM HUP
 remove_old_nights
+machine_before=$(print_machine)
 preflight
 measure
+check_machine "$machine_before"
 write_fingerprint
 [ -z "$reference_server$reference_client" ] || judge_by_reference
 judge_by_nights

@@ -373,6 +373,16 @@ def test_other_goals_and_outputs_begin_no_new_series():
         nights.run(2, f"INCONCLUSIVE: {verdict}")
 
 
+def test_a_night_during_which_tcpclient_changed_is_no_reference():
+    """As by an update of its package."""
+    nights = Nights()
+    write(f"{nights.bin}/tcpclient", FAKE_CLIENT.replace("arguments=$*\n", "arguments=$*\necho : >>\"$0\"\n"))
+    nights.queue(*valid_runs(2))
+    night, err = nights.run(2, "INCONCLUSIVE: tcpclient or the host changed during the night\n")
+    check(re.search(r"^< tcpclient \d+ \d+\n---\n> tcpclient ", err, re.M), err)
+    check(not os.path.exists(f"{night}/reference"), "a reference")
+
+
 def test_another_content_of_a_file_of_the_settings_begins_a_new_series():
     directory = temp_directory()
     for name in ("queries", "class", "schedule", "connections"):
