@@ -110,6 +110,23 @@ def test_setting_the_clock_of_a_host_ends_no_wait():
         check_equal((r.returncode, r.stderr), (0, ""), name)
 
 
+def test_clients_start_by_their_own_clock_not_by_that_of_the_controller():
+    """Theirs are an hour ahead."""
+    programs, playbook, inventory = temp_directory(), temp_path("play.yml"), temp_path("inventory.yml")
+    write_program(programs + "/date", "#!/bin/sh\necho $(($(/bin/date +%s) + 3600)).5\n")
+    clients = {host: {"ansible_connection": "local", "remote_dir": temp_directory()} for host in ("c1", "c2")}
+    write_json(inventory, {"all": {"children": {"server": {"hosts": {"srv": {"ansible_connection": "local"}}}, "clients": {"hosts": clients}}}})
+    write_json(playbook, [{"hosts": "server:clients", "tasks": [{"ansible.builtin.import_role": {"name": "fleet", "tasks_from": "load"}}]}])
+    settings = {"fleet_stop": "", "fleet_seconds": 0, "lead": 1, "programs": "/"}
+    begin, begin_s = time.time(), time.monotonic()
+    r = run_command(["ansible-playbook", "-i", inventory, "-e", json.dumps(settings), playbook],
+                    env={**ansible_environment(), "ANSIBLE_ROLES_PATH": FLEET + "/roles", "PATH": f"{programs}:{os.environ['PATH']}"})
+    check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
+    starts = {read_text(of_host["remote_dir"] + "/start") for of_host in clients.values()}
+    check_equal(len(starts), 1, "start times")
+    check_between(float(starts.pop()), begin + 3600, begin + 3600 + time.monotonic() - begin_s + 2, "the start time")
+
+
 def test_hosts_that_cannot_take_part_are_left_out_and_told_why():
     with Testbed(3) as testbed:
         check("clock_error_max: ''" in testbed.call("inventory"), "by default a testbed accepts the clock that its hosts share")
