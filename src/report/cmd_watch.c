@@ -46,6 +46,7 @@ static int sample(struct watch *w, struct watch_series *series, uint64_t duratio
             due_ns = clock_now_ns();
         if ((duration_ns > 0 && due_ns > begin_ns + duration_ns) || !wait_until(due_ns))
             return 0;
+        watch_follow_clock(w); /* in days it may be set, or the host suspended */
     }
     log_error("%s: %s", w->name, w->end);
     return 0;

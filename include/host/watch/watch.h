@@ -21,6 +21,7 @@ struct watch {
     struct watch_target target;
     uint16_t port;
     uint64_t realtime_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC */
+    uint64_t last_epoch_ns;      /* of the last sample */
     struct process root;         /* WATCH_PROCESS */
     struct process_list processes;
     struct watch_group group; /* its directory only of a unit or group */
@@ -37,6 +38,10 @@ struct watch {
  * neither. */
 int watch_open(struct watch *w, const char *proc, const struct watch_target *target, uint16_t port,
                char error[WATCH_TEXT_BYTES]);
+
+/* Dates the samples from now on by CLOCK_REALTIME as it is set now; without this, as it was set
+ * when watching began.  None is dated before the one before it, even if the clock is set back. */
+void watch_follow_clock(struct watch *w);
 
 /* Takes a sample of all but queries and connections.  False, with w->end set: the server has ended,
  * or all of its processes have been replaced. */

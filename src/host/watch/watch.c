@@ -177,13 +177,27 @@ static void take_scan(struct watch *w, struct watch_sample *s)
     scan(w);
 }
 
+void watch_follow_clock(struct watch *w)
+{
+    w->realtime_offset_ns = clock_realtime_offset_ns();
+}
+
+static uint64_t epoch_ns_of_sample(struct watch *w)
+{
+    const uint64_t epoch_ns = clock_now_ns() + w->realtime_offset_ns;
+
+    if (epoch_ns > w->last_epoch_ns)
+        w->last_epoch_ns = epoch_ns;
+    return w->last_epoch_ns;
+}
+
 bool watch_take(struct watch *w, struct watch_sample *s)
 {
     watch_sample_init(s);
     process_list_read(&w->processes, w->proc);
     if (note_end(w))
         return false;
-    s->at[WATCH_EPOCH_NS] = clock_now_ns() + w->realtime_offset_ns;
+    s->at[WATCH_EPOCH_NS] = epoch_ns_of_sample(w);
     take_processes(w, s);
     take_cgroup(w, s);
     take_listeners(w, s);

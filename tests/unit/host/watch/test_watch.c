@@ -3,6 +3,7 @@
  * this process. */
 #include "host/watch/watch.h"
 
+#include "base/clock.h"
 #include "sock_diag_steps.h"
 #include "tree.h"
 
@@ -72,6 +73,40 @@ static void both_processes_are_added_up(void **state)
     assert_int_equal(s.at[WATCH_LISTEN_DROPS], 7);
     assert_int_equal(s.at[WATCH_CONNECTIONS], WATCH_UNKNOWN);
     assert_int_equal(s.at[WATCH_FDS], WATCH_UNKNOWN);
+}
+
+/* As if the clock had been set: the offset is not that of the clock. */
+static void samples_follow_the_clock_on_demand(void **state)
+{
+    const uint64_t hour_ns = UINT64_C(3600000000000), offset_ns = clock_realtime_offset_ns();
+    struct watch_sample s;
+    uint64_t first_ns;
+
+    (void)state;
+    assert_int_equal(open_text("12"), 0);
+    w.realtime_offset_ns -= hour_ns;
+    assert_true(watch_take(&w, &s));
+    first_ns = s.at[WATCH_EPOCH_NS];
+    assert_true(first_ns < offset_ns + clock_now_ns() - hour_ns / 2);
+    assert_true(watch_take(&w, &s));
+    assert_in_range(s.at[WATCH_EPOCH_NS] - first_ns, 0, hour_ns / 2);
+    watch_follow_clock(&w);
+    assert_true(watch_take(&w, &s));
+    assert_in_range(s.at[WATCH_EPOCH_NS] - first_ns, hour_ns / 2, 2 * hour_ns);
+}
+
+static void samples_stay_in_order_if_the_clock_is_set_back(void **state)
+{
+    const uint64_t hour_ns = UINT64_C(3600000000000);
+    struct watch_sample first, s;
+
+    (void)state;
+    assert_int_equal(open_text("12"), 0);
+    w.realtime_offset_ns += hour_ns;
+    assert_true(watch_take(&w, &first));
+    watch_follow_clock(&w);
+    assert_true(watch_take(&w, &s));
+    assert_int_equal(s.at[WATCH_EPOCH_NS], first.at[WATCH_EPOCH_NS]);
 }
 
 static void memory_of_a_group_counts_if_nobody_else_is_in_it(void **state)
@@ -213,6 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(both_processes_are_added_up),
+        TEST(samples_follow_the_clock_on_demand),
+        TEST(samples_stay_in_order_if_the_clock_is_set_back),
         TEST(memory_of_a_group_counts_if_nobody_else_is_in_it),
         TEST(the_end_of_the_server_is_noticed),
         TEST(what_cannot_be_watched_has_its_reason),
