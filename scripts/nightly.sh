@@ -44,7 +44,7 @@ Exit codes; for all but 0, the summary is mailed to mail-to or, if that is not s
        passed; the series is new (the fingerprint changed) and has fewer than 7 earlier nights; tcpreport
        compare is inconclusive; tcpclient or the server cannot run; or an error aborted the night (stderr only)
   3    nothing measured: the preflight failed; or the command line or CONFIG is invalid (stderr only)
-  4    another instance is running (stderr only)
+  4    another instance is running, or a server that one has left in the background (stderr only)
   130  interrupted by SIGINT, SIGTERM or SIGHUP
 END
 }
@@ -303,7 +303,7 @@ check_config "$1"
 # The host's lock needs no write access, so that any user can take it.
 exec 8<"$lock"
 flock -n 8 || {
-    say "$program: another instance is running on this host (lock: $lock)"
+    say "$program: another instance, or a server that one has started, is running on this host (lock: $lock)"
     exit 4
 }
 # Children inherit the lock: a server that is still running keeps the next night from starting.

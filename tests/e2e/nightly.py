@@ -67,7 +67,8 @@ def test_a_second_instance_is_refused():
     night, err = nights.run(4)
     check_equal(night, None, "a night of the second")
     lock = nights.file("nightly.lock")
-    check_equal(err, f"nightly.sh: another instance is running on this host (lock: {lock})\n", "stderr")
+    running = f"nightly.sh: another instance, or a server that one has started, is running on this host (lock: {lock})\n"
+    check_equal(err, running, "stderr")
     nights.configure(results="others")
     nights.run(4)
     nights.configure(lock="client.conf")
@@ -81,6 +82,16 @@ def test_a_second_instance_is_refused():
     nights.queue(*valid_runs(2))
     nights.day(2)
     nights.run(2, "INCONCLUSIVE: first night")
+
+
+def test_a_server_left_in_the_background_is_named_when_it_keeps_a_night_from_starting():
+    nights = Nights(server="bin/server")
+    write(f"{nights.bin}/server", "#!/bin/sh\nsleep 3600 </dev/null >/dev/null 2>&1 &\necho $! >\"$FAKE/pid\"\n")
+    nights.run(2, "INCONCLUSIVE: the server exited")
+    _, err = nights.run(4)
+    check("or a server that one has started, is running" in err, err)
+    os.kill(int(read_text(nights.file("pid"))), signal.SIGKILL)
+    check_gone(nights)
 
 
 def check_gone(nights):
