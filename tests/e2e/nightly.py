@@ -332,16 +332,19 @@ def test_verdict_is_reported_if_the_disk_is_full():
     prefix = ("unshare", "--mount", "sh", "-c", 'mkdir nights && mount -t tmpfs -o size=1m tmpfs nights && exec "$@"', "sh")
     fill = "head -c 2M /dev/zero >nights/fill 2>/dev/null && exit 0"
     planning, running = "nothing measured: tcpclient --plan failed with exit code 5", "run-01: exit code 3; cannot write to "
+    starting = "cannot write to "
     for client, code, verdict, settings in (
             (f"{fill}; exit 5", 3, planning, {}), (f"{fill}; exit 5", 3, planning, {"mail_to": "someone@example.com", "sendmail": "bin/sendmail"}),
-            (f'case "$*" in *--plan*) exit 0 ;; esac; {fill}; exit 3', 2, running, {})):
+            (f'case "$*" in *--plan*) exit 0 ;; esac; {fill}; exit 3', 2, running, {}),
+            ("exit 0", 2, starting, {"server": "bin/server"})):
         nights = Nights(**settings)
+        write(f"{nights.bin}/server", f"#!/bin/sh\n{fill}\n")
         write(f"{nights.bin}/tcpclient", f"#!/bin/sh\n{client}\n")
         _, err = nights.run(code, prefix=prefix)
-        told = nights.mails() if settings else err
+        told = nights.mails() if "mail_to" in settings else err
         said = re.search(f"^INCONCLUSIVE: {re.escape(verdict)}.*$", told, re.M)
-        check(said and (verdict != running or said[0].endswith("Z': No space left on device")), f"told: {told}; stderr: {err}")
-        check(not settings or f": {said[0]}\n\n" in told, f"subject: {told}")
+        check(said and (verdict == planning or said[0].endswith("Z': No space left on device")), f"told: {told}; stderr: {err}")
+        check(f": {said[0]}\n\n" in told if told != err else err.startswith(said[0]), f"subject: {told}")
 
 
 def test_retention_removes_only_old_nights():
