@@ -104,19 +104,23 @@ print_machine() {
 # What must match for two nights to belong to one series: the settings except outputs, control and target, the files
 # they name, the number of runs (tcpreport compare leaves out nights of fewer), the host as in the result (it checks
 # that, too), and the machine.
-write_fingerprint() {
+print_fingerprint() {
     no_settings='json|hlog|hgrm|output|connections-out|find-out|sweep-out|report|watch|control|control-token|server-control|target|port'
     no_settings="$no_settings|assert|require|quiet|verbose|force"
-    {
-        echo "series $series"
-        echo "runs $runs"
-        sed -nE '/^    "('"$no_settings"')":/d
-            /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
-        files_of_settings <"$night/run-01.json" | while IFS= read -r file; do
-            [ ! -r "$file" ] || echo "$file $(cksum <"$file")"
-        done
-        print_machine
-    } >"$night/fingerprint"
+    echo "series $series"
+    echo "runs $runs"
+    sed -nE '/^    "('"$no_settings"')":/d
+        /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
+    files_of_settings <"$night/run-01.json" | while IFS= read -r file; do
+        [ ! -r "$file" ] || echo "$file $(cksum <"$file")"
+    done
+    print_machine
+}
+
+# With one write, which fails on a full disk.
+write_fingerprint() {
+    fingerprint=$(print_fingerprint)
+    { printf '%s\n' "$fingerprint" >"$night/fingerprint"; } 2>/dev/null || fail "cannot write the fingerprint"
 }
 
 # Ends a night whose runs are not of one machine: a package may have been updated meanwhile.  Takes what print_machine
@@ -124,7 +128,7 @@ write_fingerprint() {
 check_machine() {
     machine=$(print_machine)
     [ "$machine" != "$1" ] || return 0
-    printf '%s\n' "$1" >"$night/fingerprint"
+    { printf '%s\n' "$1" >"$night/fingerprint"; } 2>/dev/null || true
     printf '%s\n' "$machine" | diff "$night/fingerprint" - >"$night/changed.txt" || true
     conclude 2 "INCONCLUSIVE: tcpclient or the host changed during the night" changed.txt
 }
@@ -155,7 +159,7 @@ compare() {
     verdict=$(grep -E '^(PASS|REGRESSION|INCONCLUSIVE):' "$night/compare.txt") || verdict=
     case $code,$verdict in
     0,PASS:* | 1,REGRESSION:* | 2,INCONCLUSIVE:*) ;;
-    *) verdict="INCONCLUSIVE: tcpreport compare failed with exit code $code" code=2 ;;
+    *) fail "tcpreport compare failed with exit code $code" compare.txt ;;
     esac
 }
 

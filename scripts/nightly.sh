@@ -110,12 +110,6 @@ last_line() {
     tail -n 1 "$1" | LC_ALL=C tr '\t' ' ' | LC_ALL=C tr -d '\000-\037\177'
 }
 
-# conclude_by_server OUTPUT WHY: the server is not ready; if its output could not be written, that may be the only reason.
-conclude_by_server() {
-    full=$(env printf '\n' 2>&1 >>"$1") || conclude 2 "INCONCLUSIVE: cannot write to '$night': ${full##*: }"
-    conclude 2 "INCONCLUSIVE: the server $2"
-}
-
 # Starts a fresh server, if one is configured; its output goes to a file.
 start_server() {
     [ -n "$run_server" ] || return 0
@@ -126,8 +120,8 @@ start_server() {
     server_pid=$!
     tenths=0
     until grep -qF -- "$server_ready" "$1"; do
-        kill -0 "$server_pid" 2>/dev/null || conclude_by_server "$1" "exited: $(last_line "$1")"
-        [ "$tenths" -lt 300 ] || conclude_by_server "$1" "did not print '$server_ready' within 30 s"
+        kill -0 "$server_pid" 2>/dev/null || fail "the server exited: $(last_line "$1")"
+        [ "$tenths" -lt 300 ] || fail "the server did not print '$server_ready' within 30 s"
         tenths=$((tenths + 1))
         sleep 0.1
     done
@@ -181,13 +175,17 @@ conclude() {
     end_processes
     [ "$1" = 0 ] || write_page
     summary=$(summarize "$2" ${3:+"$3"})
-    case $1 in
-    0) printf '%s\n' "$summary" >"$night/summary.txt" ;;
-    *) { printf '%s\n' "$summary" >"$night/summary.txt"; } 2>/dev/null || true ;; # told below, too
-    esac
+    { printf '%s\n' "$summary" >"$night/summary.txt"; } 2>/dev/null || [ "$1" != 0 ] || fail "cannot write summary.txt"
     [ "$1" = 0 ] || tell "$2" "$summary"
     concluded=yes
     exit "$1"
+}
+
+# fail VERDICT [FILE]: like conclude 2; but if nothing can be written, as on a full disk, that is the reason.
+fail() {
+    full=$(env printf '\n' 2>&1 >"$night/space") || set -- "cannot write to '$night': ${full##*: }"
+    rm -f "$night/space"
+    conclude 2 "INCONCLUSIVE: $1" ${2:+"$2"}
 }
 
 # --- a night ---

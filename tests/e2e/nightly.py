@@ -332,11 +332,12 @@ def test_verdict_is_reported_if_the_disk_is_full():
     prefix = ("unshare", "--mount", "sh", "-c", 'mkdir nights && mount -t tmpfs -o size=1m tmpfs nights && exec "$@"', "sh")
     fill = "head -c 2M /dev/zero >nights/fill 2>/dev/null && exit 0"
     planning, running = "nothing measured: tcpclient --plan failed with exit code 5", "run-01: exit code 3; cannot write to "
-    starting = "cannot write to "
+    starting = judging = "cannot write to "
     for client, code, verdict, settings in (
             (f"{fill}; exit 5", 3, planning, {}), (f"{fill}; exit 5", 3, planning, {"mail_to": "someone@example.com", "sendmail": "bin/sendmail"}),
             (f'case "$*" in *--plan*) exit 0 ;; esac; {fill}; exit 3', 2, running, {}),
-            ("exit 0", 2, starting, {"server": "bin/server"})):
+            ("exit 0", 2, starting, {"server": "bin/server"}),
+            (f'case "$*" in *--plan*) exit 0 ;; esac; while [ "$1" != --json ]; do shift; done; : >"$2"; {fill}; exit 0', 2, judging, {})):
         nights = Nights(**settings)
         write(f"{nights.bin}/server", f"#!/bin/sh\n{fill}\n")
         write(f"{nights.bin}/tcpclient", f"#!/bin/sh\n{client}\n")
