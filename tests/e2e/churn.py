@@ -109,6 +109,7 @@ def churn_over_planned_ports(timestamps, seconds):
                          "20000-20099", connections=50, seconds=seconds, prefix=ns.prefix)
 
 
+@covered_by_others
 def test_planned_ports_in_time_wait_are_reused():
     check_ports_suffice(churn_over_planned_ports(1, 4), 200)
 
@@ -163,6 +164,7 @@ def check_away_times(path, recovery):
     check_between(max(away_ns), recovery["max"] - 2000, recovery["max"] + 2000, "the longest")
 
 
+@covered_by_others
 def test_connections_are_reopened_when_the_server_comes_back():
     path = temp_path("rows")
     r, server, away_s, took_s = restart_in_mid_run("--reconnect", "--backoff", "50ms-500ms", rows=path,
@@ -231,6 +233,7 @@ def check_rows(r, table):
                 "answers in the rows")
 
 
+@covered_by_others
 def test_a_connection_that_timed_out_is_reopened():
     r, table = run_with_timeouts(lambda client: wait_for(lambda: progress(client)[-1].lost >= 20, "a timeout of each"))
     check_rows(r, table)

@@ -8,6 +8,7 @@ from helpers.control_api import control_path, stats
 from helpers.faults import *
 
 
+@covered_by_others
 def test_one_class_may_use_tls_on_a_port_of_its_own():
     ca = Authority()
     cert, key = ca.sign()
@@ -70,6 +71,7 @@ def test_connections_carry_as_many_queries_as_their_class_says():
     check_equal(server.result["accepted"], r.json["connections"]["connected"], "accepted by the server")
 
 
+@covered_by_others
 def test_each_class_closes_after_its_own_idle_time():
     server = Server()
     r = run_classes(server.port, "-t", 2, "-i", "300ms", "--on-demand", connections=20,

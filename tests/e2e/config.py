@@ -95,6 +95,7 @@ def test_tcpscaler_runs_at_a_small_scale():
     check_between(j["queries"]["scheduled"], 5600, 6400, "3,000 q/s for 2 s")
 
 
+@covered_by_others
 @needs_own_fd_tables
 def test_subscribers_runs_at_a_small_scale():
     with Server("--profile", "subscribers-200k", "--push", 1000) as server:
@@ -108,6 +109,7 @@ def test_subscribers_runs_at_a_small_scale():
         check_between(p["measured"], 800, 1200, "1,000 messages/s for 1 s")
 
 
+@covered_by_others
 def test_files_edited_on_windows_are_read():
     """With a byte order mark, and CR LF at the end of each line."""
     def write_both(text):

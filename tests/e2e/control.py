@@ -241,6 +241,7 @@ def test_run_can_be_stopped_before_the_load():
     check_code(r, 130)
 
 
+@covered_by_others
 def test_run_can_be_stopped_in_the_settle_time():
     control = control_path()
     with Server() as server:

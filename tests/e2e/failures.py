@@ -42,6 +42,7 @@ def test_killed_server_leaves_a_report_that_counts_every_query_once():
     check("Verdict      SUSPECT" in r.err, "the summary is there")
 
 
+@covered_by_others
 def test_killed_server_is_named_on_demand():
     server = Server()
     client = Client("-p", server.port, "-c", 50, "-r", 1000, "-t", 3, "--on-demand", "--stats-interval", "200ms", "127.0.0.1")
@@ -80,6 +81,7 @@ def check_idle_timeout_is_reported(server, *options):
         check("50 closed by the server, idle for at least " in r.err, r.err)
 
 
+@covered_by_others
 def test_idle_timeout_of_the_server_is_reported_with_its_length():
     check_idle_timeout_is_reported(Server(*IDLE_TIMEOUT))
 
@@ -175,6 +177,7 @@ def test_scattered_timeouts_make_no_connection_unresponsive():
         check_equal((c["unresponsive_at_end"], r.json["diagnosis"]), (0, []), "unresponsive, diagnosis")
 
 
+@covered_by_others
 def test_queries_lost_among_answered_ones_make_no_connection_unresponsive():
     """Many are in flight at the end: the lost ones time out one after the other, when all others have been answered."""
     server = FaultServer("--drop-every", 10)
@@ -235,6 +238,7 @@ def test_loss_probes_to_a_stalled_server_are_not_lost_segments():
     check(f"{c['retransmits']:,} spurious" in r.err, r.err)
 
 
+@covered_by_others
 def test_segments_dropped_on_loopback_are_counted_as_lost():
     """The control: 1 in 50 packets to the server is dropped."""
     with Namespace() as n, Server(prefix=n.prefix) as server:
@@ -246,6 +250,7 @@ def test_segments_dropped_on_loopback_are_counted_as_lost():
         check("host-noise" in r.json["reasons"], r.err)
 
 
+@covered_by_others
 def test_interrupted_run_reports_what_it_measured():
     with Server() as server:
         client = Client("-p", server.port, "-c", 50, "-r", 1000, "--stats-interval", "200ms",

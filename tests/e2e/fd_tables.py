@@ -18,6 +18,7 @@ def close_all(server, sockets):
     wait_for(lambda: server_ends(server.port) == 0, "the server to close them")
 
 
+@covered_by_others
 @needs_own_fd_tables
 def test_default_server_takes_many_times_its_fd_limit():
     with Server(prefix=UNDER) as server:
@@ -33,6 +34,7 @@ def test_default_server_takes_many_times_its_fd_limit():
     check(len(each) > 1500 // LIMIT and max(each) < LIMIT, f"accepted by each: {each}")
 
 
+@covered_by_others
 @needs_own_fd_tables
 def test_fixed_threads_refuse_only_when_no_table_has_room():
     with Server("--threads", 2, prefix=UNDER) as server:
@@ -68,6 +70,7 @@ def test_started_threads_are_reused():
     check_equal(n_threads, n_threads[:1] * 3, "threads, as often as they come")
 
 
+@covered_by_others
 @needs_own_fd_tables
 def test_later_threads_are_reported_and_controlled_like_the_others():
     path = control_path()
@@ -94,6 +97,7 @@ def test_later_threads_are_reported_and_controlled_like_the_others():
     check(len(server.result["workers"]) > n_threads, "more threads for the newcomers")
 
 
+@covered_by_others
 @needs_own_fd_tables
 def test_limits_also_hold_for_later_threads():
     with Server("--max-connections-per-source", 300, prefix=UNDER) as server:

@@ -37,6 +37,7 @@ def late_start_with_a_log(log):
                           f"{time.time() + 0.5:.6f}", "--late-max", "20s", "127.0.0.1")
 
 
+@covered_by_others
 def test_settle_time_before_the_program_started_is_no_interval():
     log = temp_path("run.hlog")
     r = late_start_with_a_log(log)
@@ -45,6 +46,7 @@ def test_settle_time_before_the_program_started_is_no_interval():
     check(begins and all(0 <= begin < 60 for begin in begins), f"intervals begin at {begins}")
 
 
+@covered_by_others
 def test_schedule_begins_at_the_start_time():
     (r,), at_ns = in_time(client_with_a_moment)
     check_complete(r)
@@ -66,6 +68,7 @@ def test_schedule_begins_at_the_start_time():
     check(re.search(r"^Start +at \S+Z, known .* before; first query .* late; clock ", r.err, re.M), r.err)
 
 
+@covered_by_others
 def test_run_without_a_start_time_reports_none():
     """The control of the tests here: the same client does not wait."""
     with Server() as server:
@@ -126,6 +129,7 @@ def missed(*arguments, before_start=None):
     return r
 
 
+@covered_by_others
 def test_start_time_in_the_past_is_missed():
     path, moments = temp_path("start"), []
 
@@ -233,6 +237,7 @@ def test_unreadable_file_is_reported_once_and_waited_for():
     check_equal(r.err.count(f"--start-file: cannot read '{path}': Is a directory; trying again"), 1, r.err)
 
 
+@covered_by_others
 def test_interrupt_ends_the_wait():
     path = temp_path("start")
     with Server() as server:
@@ -261,6 +266,7 @@ def test_impossible_start_times_are_refused():
         check_equal(server.result["accepted"], 0, "nobody connected")
 
 
+@covered_by_others
 def test_clock_error_is_the_bound_of_the_kernel():
     class Timex(ctypes.Structure):  # struct timex of 64-bit Linux: its first fields
         _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long),

@@ -70,6 +70,7 @@ def test_opening_ends_where_a_server_answers_no_more_connections():
     check_code(r, 3)
 
 
+@covered_by_others
 def test_a_request_for_more_goes_on_opening_where_it_had_ended():
     """One for fewer gives up connections that are not open, and closes none of those that the server has accepted."""
     server, control = FaultServer("--accept-only", IN_QUEUE), control_path()
@@ -104,6 +105,7 @@ def test_fault_server_can_be_stopped_before_all_connections_came():
         check_equal(server.stop()["queries"], 0, "queries, when asked to end")
 
 
+@covered_by_others
 def test_server_counts_accept_queue_overflows():
     """The control: when it takes them in the end, the same connections all prove themselves."""
     with Namespace("a") as a, Namespace("b") as b:
@@ -125,6 +127,7 @@ def test_server_counts_accept_queue_overflows():
           f"overflows: {server.result['listen_overflows']}")
 
 
+@covered_by_others
 def test_lost_segments_are_counted():
     with Namespace("a") as a, Namespace("b") as b:
         wire = Wire(a, b, "--delay-ms", 5, "--drop-every", 7)

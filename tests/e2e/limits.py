@@ -106,6 +106,7 @@ def test_exhausted_address_space_of_the_client_is_named():
     check(not re.search("18,?446,?744|EiB", r.err), f"an unknown figure: {r.err}")
 
 
+@covered_by_others
 @needs_own_fd_tables
 def test_fd_tables_of_the_workers_multiply_the_limit():
     with Server() as server:

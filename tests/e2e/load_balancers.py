@@ -111,6 +111,7 @@ def check_through(server, balancer, version, sources=SOURCES):
     check_same_clients(r, asked, server)
 
 
+@covered_by_others
 def test_haproxy_forwards_every_client():
     for version, send in (("v1", "send-proxy"), ("v2", "send-proxy-v2"), ("v1", "send-proxy-v2"), ("v2", "send-proxy")):
         with ControlledServer() as server:
@@ -160,6 +161,7 @@ def test_both_sides_of_haproxy_are_in_one_report():
         check_backends(r, list(controls), (weight, 1))
 
 
+@covered_by_others
 def test_reload_during_the_start_of_haproxy_is_not_lost():
     need_program("haproxy")
     slow = write_program(temp_path("haproxy"), SLOW_HAPROXY.format(python=sys.executable,

@@ -35,6 +35,7 @@ def run_on_demand(server, *arguments, clients=20):
     return run_client("-p", server.port, "-c", clients, "--on-demand", "--stats-interval", 0, *arguments, "127.0.0.1")
 
 
+@covered_by_others
 def test_a_connection_opens_when_a_query_is_due_and_closes_when_idle():
     server, path = Server(), temp_path("clients.csv")
     r = run_on_demand(server, "-i", "300ms", "-t", 2, "--warmup", "300ms", "--idle-close", "20ms", "--connections-out",
@@ -79,6 +80,7 @@ def test_kernel_timestamps_stay_on_while_no_connection_is_open():
         client.wait()
 
 
+@covered_by_others
 def test_connection_that_is_never_idle_long_enough_carries_all_queries():
     server = Server()
     r = run_on_demand(server, "-i", "100ms", "-t", 1, "--idle-close", "10m")
@@ -104,6 +106,7 @@ def test_response_time_includes_the_connect_and_the_tls_handshake():
     check(latency["response"]["min"] >= fastest, f"both are in the response time: {latency}")
 
 
+@covered_by_others
 def test_queries_of_a_failed_connection_have_its_outcome():
     server = Server(port=free_port())  # an automatic one could be the source port of a connection, which meets itself
     server.stop()
@@ -139,6 +142,7 @@ def check_closed_as_told(connections, told_s):
     return idle_s
 
 
+@covered_by_others
 def test_connection_is_closed_after_the_timeout_of_its_server():
     server = KeepaliveServer(lambda number: 5)  # 500 ms
     r, sent, keepalive = run_keepalive(server, "-i", "1200ms", "-t", 3)
@@ -153,6 +157,7 @@ def test_connection_is_closed_after_the_timeout_of_its_server():
         check(n_told > 0, f"closed as told: {r.json['connections']['outcomes']}")
 
 
+@covered_by_others
 def test_shorter_idle_time_of_the_client_takes_precedence():
     server = KeepaliveServer(lambda number: 65535)
     r, sent, keepalive = run_keepalive(server, "-i", "300ms", "-t", 1, "--idle-close", "10ms")

@@ -45,6 +45,7 @@ def test_a_closed_stdin_is_refused():
         check(option.partition("=")[0] in r.stderr and "Bad file descriptor" in r.stderr, r.stderr)
 
 
+@covered_by_others
 def test_a_closed_stderr_puts_no_messages_into_files():
     """If stderr is closed at the start, the result file must not get descriptor 2: the summary would be written to it."""
     with Server() as server:
@@ -123,6 +124,7 @@ def test_the_socket_of_the_control_api_is_no_file_of_another_option():
             check(words in r.stderr, f"{arguments}: {r.stderr}")
 
 
+@covered_by_others
 def test_dev_null_may_be_shared():
     """The control: only outputs that replace each other are refused."""
     with Server() as server:

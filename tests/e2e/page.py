@@ -114,6 +114,7 @@ def test_a_signal_ends_a_hanging_tcpreport():
     check_equal(os.listdir(run.installed.temporary), [], "temporary files")
 
 
+@covered_by_others
 def test_the_second_signal_ends_the_run_at_once():
     with Server() as server:
         run = Hanging(server.port)
@@ -153,6 +154,7 @@ def test_inputs_of_the_page_must_be_regular_files():
     check_equal(server.result["accepted"], 0, "connections")
 
 
+@covered_by_others
 def test_failure_of_tcpreport_keeps_the_old_page():
     need_program("gnuplot")
     for code, words in (("echo '<html>'; exit 1", "tcpreport failed"), ("echo '<html>'; kill -9 $$", "tcpreport failed"),

@@ -114,6 +114,7 @@ def test_programs_that_are_ended_while_they_start_leave_nothing_behind():
     check_equal((r.returncode, os.listdir(directory)), (130, []), f"exit code of the client, and what is left: {r.stderr}")
 
 
+@covered_by_others
 def test_a_client_that_is_interrupted_before_the_run_keeps_the_last_result_and_leaves_nothing_behind():
     need_program("gnuplot")
     directory, result = temp_directory(), temp_path("result.json")
@@ -167,6 +168,7 @@ def test_sigint_ends_a_run_whose_servers_control_port_drips():
         check(read_json(json_path)["interrupted"], "the report")
 
 
+@covered_by_others
 def test_sigint_shortens_the_wait_for_a_server_that_hangs_at_the_end():
     control = temp_path("control")
     asked = []  # open: its end would be an answer

@@ -5,6 +5,7 @@ and interfaces; a row per connection afterwards."""
 from helpers.cable import *
 
 
+@covered_by_others
 def test_more_connections_than_ports_are_refused_or_counted_with_force():
     with Namespace() as namespace:
         namespace.run("sysctl", "-qw", "net.ipv4.ip_local_port_range=20000 20999")
@@ -294,6 +295,7 @@ def test_sources_may_come_from_a_file_or_an_interface():
     check("iface:nonesuch" in missing.stderr, missing.stderr)
 
 
+@covered_by_others
 def test_rows_of_connections_agree_with_the_result():
     out = temp_path("connections.csv")
     with Server() as server:

@@ -41,6 +41,7 @@ def terminal_output(term):
     return text
 
 
+@covered_by_others
 def test_a_dumb_terminal_gets_no_escape_sequences():
     for term in ("dumb", ""):
         text = terminal_output(term)

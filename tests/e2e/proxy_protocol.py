@@ -16,6 +16,7 @@ def as_printed(row):
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
+@covered_by_others
 def test_each_connection_is_counted_as_its_client():
     for version, sources in (("v1", SOURCES), ("v2", SOURCES), ("v1", "fd00::/124"), ("v2", "fd00::/124")):
         with NamingServer() as server:
@@ -39,6 +40,7 @@ def test_ipv6_target_is_told_the_ipv4_address_of_a_client():
     check_same_clients(r, asked, server)
 
 
+@covered_by_others
 def test_header_precedes_tls():
     ca = Authority()
     cert, key = ca.sign()
@@ -68,6 +70,7 @@ def test_greeting_and_messages_follow_the_header():
         check(r.json["push"]["measured"] > 0, "messages")
 
 
+@covered_by_others
 def test_client_keeps_its_name_when_it_reconnects():
     with NamingServer() as server:
         r, asked = ask_as_clients(server.port, "v1", "-c", 20, "--queries-per-conn", 2, "--close", "rst", "-r", 500,
@@ -87,6 +90,7 @@ def check_tested_once(server, n):
     check_equal((s["accepted"], s["refused"]), (n + 1, 0), "accepted, refused")
 
 
+@covered_by_others
 def test_lost_server_is_retried_with_a_header():
     for version in ("v1", "v2"):
         with NamingServer("--idle-timeout", "1s") as server:

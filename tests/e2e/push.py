@@ -113,6 +113,7 @@ def test_round_robin_is_even_and_random_is_uniform():
     check_between(chi_square(random), 13, 120, f"chi-square of {sorted(random)}")
 
 
+@covered_by_others
 def test_interrupted_listener_reads_to_the_end():
     control = control_path()
     with Server("--push", 2000) as server:

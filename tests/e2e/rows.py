@@ -25,6 +25,7 @@ def test_run_continues_when_the_reader_of_its_rows_goes_away():
     check("Broken pipe" in r.err, "the summary says why")
 
 
+@covered_by_others
 def test_run_continues_when_the_disk_is_full():
     with Server() as server:
         r = run_client("-p", server.port, "-c", 10, "-r", 1000, "-t", 1, "-o", "/dev/full",

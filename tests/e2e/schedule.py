@@ -44,6 +44,7 @@ def test_steps_of_the_predecessors_input_are_kept():
     check("on a schedule" in r.err, "in the summary")
 
 
+@covered_by_others
 def test_interrupted_schedule_requested_what_was_due():
     with Server() as server:
         client = Client("-c", 5, "--schedule", "1h:50,1h:5000", "--stats-interval", "200ms",

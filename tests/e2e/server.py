@@ -252,6 +252,7 @@ def test_reading_is_not_rearmed_for_every_message():
         check(calls["recvfrom"] > 10 * (3 * 20 + 20), f"the control: there was much to rearm for: {calls}")
 
 
+@covered_by_others
 def test_stats_lines_and_summary_are_printed():
     with Server("--stats-interval", "200ms") as server:
         client = Client("-p", server.port, "-c", 10, "-r", 100, "127.0.0.1")

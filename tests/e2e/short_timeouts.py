@@ -12,6 +12,7 @@ def check_sound(r):
     check_conservation(r)
 
 
+@covered_by_others
 def test_proofs_that_time_out_during_the_ramp_are_counted_once():
     timed_out = 0
     with Server("--threads", 1) as server:
@@ -101,6 +102,7 @@ def test_connects_that_time_out_after_a_millisecond_are_counted():
     check(sums[0] > SEEDS, f"connects that timed out: {sums[0]}")
 
 
+@covered_by_others
 def test_handshakes_of_tls_that_time_out_after_a_millisecond_are_counted():
     with socket.socket() as silent:  # accepted by the kernel alone
         silent.bind(("127.0.0.1", 0))

@@ -126,6 +126,7 @@ def test_rows_are_in_either_the_old_or_the_new_file():
     check_equal(heads[1], heads[0], "heads of the logs: times count from the same start")
 
 
+@covered_by_others
 def test_renamed_file_is_still_written_without_sighup():
     """The control: it is the signal that makes the new file."""
     path = temp_path("rows.csv")
@@ -176,6 +177,7 @@ def has_failed_to_write(process):
     return False
 
 
+@covered_by_others
 def test_server_says_at_once_that_rows_are_lost_until_sighup():
     path = temp_path("connections.csv")
     with Server("--connections-out", path, prefix=with_little_room(2000)) as server:

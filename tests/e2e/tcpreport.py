@@ -87,6 +87,7 @@ def check_that_unlike_is_noticed(directory, known):
     check("p50" in unlike({**known, **averaged}, known), "averaged percentiles")
 
 
+@covered_by_others
 def test_show_says_of_how_many_instances_a_merged_result_is():
     names = [f"{three_instances()}/{i}.json" for i in range(3)]
     merged_file = temp_path("all.json")
@@ -298,6 +299,7 @@ def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     check("have the same seed, so they opened connections at" in report("merge", *names, *logs, code=3).stderr, "arrivals")
 
 
+@covered_by_others
 def test_merge_warns_of_runs_that_hardly_overlap():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1, "-s", 7], ["-r", 500, "-t", 1, "-s", 8])

@@ -198,6 +198,7 @@ def nights_of(n_nights, n_runs):
     return nights
 
 
+@covered_by_others
 def test_files_of_a_night_may_be_listed_apart():
     *before, tonight = nights_of(9, 2)
     together, apart = (report("compare", "--nights", "--min-runs", 2, *files, "--", *tonight, code=None)

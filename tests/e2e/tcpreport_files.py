@@ -7,6 +7,7 @@ import fcntl
 from helpers.reports import *
 
 
+@covered_by_others
 def test_bad_files_get_one_line_with_their_name():
     directory = temp_directory()
     runs_of(directory, ["-r", 500, "-t", 1], ["-r", 400, "-t", 1])
@@ -68,6 +69,7 @@ def test_memory_that_runs_out_is_named():
     check(said and all("out of memory" in line for line in said), f"{said}")
 
 
+@covered_by_others
 def test_files_edited_on_windows_are_read():
     """With a byte order mark, and CR LF at the end of each line."""
     before, after = (temp_directory() for _ in range(2))

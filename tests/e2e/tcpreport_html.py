@@ -86,6 +86,7 @@ def test_percentiles_of_answers_that_never_came_are_shown():
     check("No curve: no query was answered." in page.text(), "why there is no curve")
 
 
+@covered_by_others
 def test_problems_are_noticed():
     """The controls of the checks above."""
     need_program("gnuplot")
@@ -136,6 +137,7 @@ def test_page_of_runs_that_are_no_instances_says_so():
         check(text in head(), f"{text}: {head()}")
 
 
+@covered_by_others
 def test_page_of_a_merged_file_has_a_line_for_each_instance():
     """As that of the files themselves."""
     push = {"measured": 1474, "before": 83, "after": 466, "lost": 12, "duplicate": 0, "damaged": 0, "unfinished_connections": 0}
@@ -285,6 +287,7 @@ def start_of_curve(text, name):
     return [float(n) for n in re.findall(r"M([\d.]+),([\d.]+)", re.search(r" d='([^']*)'", after)[1])[1]]
 
 
+@covered_by_others
 def test_rates_begin_with_the_measurement():
     """The first interval of the log is a second of which the measurement had half: its queries came at twice the rate."""
     need_program("gnuplot")

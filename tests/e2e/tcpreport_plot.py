@@ -91,6 +91,7 @@ def test_plot_draws_every_picture():
         check(marks_of(drawn), f"a curve in {drawn}")
 
 
+@covered_by_others
 def test_search_of_one_load_is_drawn():
     """gnuplot warns of an axis with a single value."""
     need_program("gnuplot")
@@ -106,6 +107,7 @@ def test_search_of_one_load_is_drawn():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the page")
 
 
+@covered_by_others
 def test_gnuplot_has_nothing_to_say_without_a_locale():
     """As under cron and in containers."""
     need_program("gnuplot")
@@ -142,6 +144,7 @@ def test_a_single_loss_is_drawn():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot")
 
 
+@covered_by_others
 def test_value_on_the_frame_is_drawn():
     """The middle of an interval of two seconds is the end of the axis."""
     need_program("gnuplot")
@@ -155,6 +158,7 @@ def test_value_on_the_frame_is_drawn():
         check(marks_of(drawn), f"a mark in {drawn}")
 
 
+@covered_by_others
 def test_bound_of_trials_without_a_p99_is_drawn():
     """Most queries of the bad trial had no answer: there is no point at the upper bound."""
     need_program("gnuplot")
@@ -208,6 +212,7 @@ def test_sweeps_are_curves():
     check_equal((r.stdout, r.stderr), ("", ""), "words about the plot of one value")
 
 
+@covered_by_others
 def test_bounds_without_an_answer_are_drawn():
     need_program("gnuplot")
     directory = temp_directory()
@@ -232,6 +237,7 @@ def test_bounds_without_an_answer_are_drawn():
     check_equal(symbols_with(lower=None, upper=12000), (0, 0, 3), "a triangle at each upper bound")
 
 
+@covered_by_others
 def test_what_does_not_fit_on_the_axes_is_refused():
     need_program("gnuplot")
     directory = temp_directory()

@@ -79,6 +79,7 @@ def test_connections_after_the_first_resume_unless_told_not_to():
     check_equal((server.result["tls_handshakes"], server.result["tls_resumed"]), (80, 38), "the server's")
 
 
+@covered_by_others
 def test_a_connection_per_query_resumes():
     ca = Authority()
     for close in ("fin", "rst"):

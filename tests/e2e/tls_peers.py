@@ -18,6 +18,7 @@ def drip(_, stream):
         stream.sendall(b"\x02")
 
 
+@covered_by_others
 def test_handshake_that_never_ends_times_out_on_time():
     for serve in (never_answer, drip):
         with PythonServer(serve) as server:
@@ -47,6 +48,7 @@ def test_peers_that_do_not_speak_tls_are_counted_separately():
     check_all_refused(r, "tls/timed out")
 
 
+@covered_by_others
 def test_refused_connections_are_not_tls_failures():
     r = run_client("--tls", "-c", 5, *FEW, f"127.0.0.1:{free_port()}")
     check_all_refused(r, "connect/refused")
@@ -189,6 +191,7 @@ def test_connections_that_the_server_ends_are_told():
     check_equal(sum(server.result["closed"].values()) + server.result["active"], 3, f"ends: {server.result}")
 
 
+@covered_by_others
 def test_handshake_answered_during_a_stall_of_the_client_has_not_timed_out():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*Authority().sign())
@@ -211,6 +214,7 @@ def test_handshake_answered_during_a_stall_of_the_client_has_not_timed_out():
         check_equal(r.json["connections"]["outcomes"], {"run/finished": 1}, "outcomes")
 
 
+@covered_by_others
 def test_one_file_may_hold_certificate_and_key():
     ca, both = Authority(), temp_path("both.pem")
     with open(both, "w") as f:
@@ -249,6 +253,7 @@ def abandoned_handshake():
     return peer.to_send.read() + b"\x15\x03\x03\x00\x02\x01\x00"
 
 
+@covered_by_others
 def test_clients_without_tls_are_rejected_and_counted():
     ca = Authority()
     with serve_with(ca.sign()) as server:

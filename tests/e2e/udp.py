@@ -44,6 +44,7 @@ def test_counts_agree_on_both_sides():
           r.err)
 
 
+@covered_by_others
 def test_tcp_runs_report_nothing_of_udp():
     """The control: the same checks of a run over TCP."""
     server = FaultServer()
@@ -133,6 +134,7 @@ def test_exactly_the_dropped_queries_time_out():
     check_equal(r.json["connections"]["live_at_end"], 20, "sockets stay open")
 
 
+@covered_by_others
 def test_second_answers_are_duplicates():
     server = UdpServer("--duplicate-every", 10)
     r = run_udp(server.port, "-r", 1000, "-t", 1)

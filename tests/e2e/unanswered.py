@@ -220,6 +220,7 @@ def test_every_output_counts_failed_and_unsent_queries_as_slowest():
     check_all(run)
 
 
+@covered_by_others
 def test_every_output_counts_cancelled_queries_as_slowest():
     run = run_cut_short()
     with stall_may_spoil():
@@ -254,6 +255,7 @@ def test_run_that_measured_nothing_is_not_valid():
     check("nothing-measured" not in control.json["reasons"], "no queries were asked for")
 
 
+@covered_by_others
 def test_compare_uses_the_share_of_scheduled_queries_answered():
     with Server() as server:
         client = Client("-q", "-p", server.port, "-c", 5, "-r", 500, "-t", 1, "127.0.0.1")

@@ -137,6 +137,7 @@ def test_a_message_before_the_run_is_lost_rather_than_waited_for():
         os.close(reading)
 
 
+@covered_by_others
 def test_sigint_ends_a_run_on_a_stopped_terminal():
     master, slave = pty.openpty()
     with Server() as server:
@@ -224,6 +225,7 @@ def test_a_server_keeps_serving_when_nobody_reads_its_snapshots():
         check_equal(code, 1, f"exit code: {server.err()}")
 
 
+@covered_by_others
 def test_sigint_ends_the_server_whatever_output_nobody_reads():
     started = []
     with contextlib.ExitStack() as ends:
@@ -249,6 +251,7 @@ def test_sigint_ends_the_server_whatever_output_nobody_reads():
             check(code in (0, 1), f"exit code {code}, {name}")
 
 
+@covered_by_others
 def test_a_request_ends_the_server_whatever_output_nobody_reads():
     for option in ("--connections-out", "--json"):
         with server_with_unread(option) as (server, reading):

@@ -114,6 +114,7 @@ def test_cpu_time_per_query_is_measured():
           "time and CPU time only grow")
 
 
+@covered_by_others
 def test_sockets_of_the_port_are_counted():
     """In the first sample; how often then depends on how long it takes to count them."""
     need_tcpreport()
