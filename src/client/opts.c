@@ -266,6 +266,19 @@ static int check_host(struct client_opts *o, int n_operands, char **operands, ch
     return check_port(o, error);
 }
 
+/* A schedule replaces a duration of lower precedence.  A duration replaces no schedule, which also
+ * sets the load: that conflict is refused. */
+static void resolve_duration(struct client_opts *o)
+{
+    static const char *const schedules[] = {"schedule", "stdin", "stdin-rateslope",
+                                            "conn-schedule"};
+    struct options *table = client_opts_table();
+
+    for (size_t i = 0; i < N(schedules); i++)
+        if (options_given_at(table, "duration") < options_given_at(table, schedules[i]))
+            options_outrank(table, o, &defaults, "duration", schedules[i]);
+}
+
 /* Resolves options that exclude each other: the setting of higher precedence wins. */
 static void resolve_conflicts(struct client_opts *o)
 {
@@ -276,10 +289,6 @@ static void resolve_conflicts(struct client_opts *o)
         {"interval", "schedule"},
         {"interval", "stdin"},
         {"interval", "stdin-rateslope"},
-        {"duration", "schedule"},
-        {"duration", "stdin"},
-        {"duration", "stdin-rateslope"},
-        {"duration", "conn-schedule"},
         {"connections", "conn-schedule"},
         {"schedule", "stdin"},
         {"schedule", "stdin-rateslope"},
@@ -291,6 +300,7 @@ static void resolve_conflicts(struct client_opts *o)
 
     for (size_t i = 0; i < N(pairs); i++)
         options_outrank(client_opts_table(), o, &defaults, pairs[i][0], pairs[i][1]);
+    resolve_duration(o);
 }
 
 enum options_result client_opts_parse(struct client_opts *opts, int argc, char **argv, FILE *out,

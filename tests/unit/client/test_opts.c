@@ -7,7 +7,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -286,6 +289,42 @@ static void tls_verifies_unless_told_otherwise(void **state)
     assert_string_equal(opts.tls_ca, "b");
 }
 
+/* A schedule sets the load as well: with a duration alone nothing would be sent. */
+static void a_duration_cancels_no_schedule_of_a_file(void **state)
+{
+    static const struct {
+        const char *file, *line, *refused; /* NULL: accepted */
+    } cases[] = {
+        {"schedule = 1s:5", "-t 1", "--schedule: conflicts with --duration:"},
+        {"stdin", "-t 1", "--stdin: conflicts with --duration:"},
+        {"rate = 5\nstdin-rateslope", "-t 1", "--stdin-rateslope: conflicts with --duration:"},
+        {"rate = 5\nconn-schedule = 1s:5", "-t 1", "--conn-schedule: conflicts with --duration:"},
+        {"schedule = 1s:5", "-t 1 -r 5", NULL}, /* the rate replaces the schedule */
+        {"rate = 5\nconn-schedule = 1s:5", "-t 1 -c 5", NULL},
+        {"duration = 1", "--schedule 1s:5", NULL},
+        {"duration = 1", "--stdin", NULL},
+        {"duration = 1\nrate = 5", "--stdin-rateslope", NULL},
+        {"duration = 1\nrate = 5", "--conn-schedule 1s:5", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[] = "/tmp/test_opts_XXXXXX", line[128];
+        const int fd = mkstemp(path);
+        enum options_result result;
+
+        assert_true(fd >= 0);
+        assert_true(dprintf(fd, "%s\n", cases[i].file) > 0);
+        assert_int_equal(close(fd), 0);
+        snprintf(line, sizeof line, "--config %s %s host", path, cases[i].line);
+        result = parse(line);
+        assert_int_equal(unlink(path), 0);
+        if (result != (cases[i].refused != NULL ? OPTIONS_USAGE : OPTIONS_RUN) ||
+            (cases[i].refused != NULL && strstr(error, cases[i].refused) == NULL))
+            fail_msg("case %zu: %d, %s", i, result, error);
+    }
+}
+
 static void long_values_leave_room_for_what_is_expected(void **state)
 {
     static const char *const before[] = {
@@ -326,6 +365,7 @@ int main(void)
         cmocka_unit_test(no_message_asks_for_an_option_that_is_refused),
         cmocka_unit_test(goals_that_can_be_judged_are_accepted),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
+        cmocka_unit_test(a_duration_cancels_no_schedule_of_a_file),
         cmocka_unit_test(long_values_leave_room_for_what_is_expected),
     };
 
