@@ -123,14 +123,16 @@ static int refuse_input(const char *path)
                                   : 0;
 }
 
-/* mv(1) would put the file with the time into it. */
-static int refuse_directory(const char *file)
+/* mv(1) would put the file with the time into a directory, and would replace a socket, such as that
+ * of --control. */
+static int refuse_directory_or_socket(const char *file)
 {
     struct stat status;
 
-    return stat(file, &status) == 0 && S_ISDIR(status.st_mode)
-               ? log_error("--start-file: '%s' is a directory: expected a file", file)
-               : 0;
+    if (stat(file, &status) != 0 || !(S_ISDIR(status.st_mode) || S_ISSOCK(status.st_mode)))
+        return 0;
+    return log_error("--start-file: '%s' is a %s: expected a file", file,
+                     S_ISDIR(status.st_mode) ? "directory" : "socket");
 }
 
 int start_gate_prepare(const struct start_gate_settings *settings)
@@ -142,8 +144,9 @@ int start_gate_prepare(const struct start_gate_settings *settings)
         return 0;
     if (paths_of(ready, new, file) != 0)
         return log_unwritable(file);
-    if (refuse_directory(file) != 0 || refuse_output(file) != 0 || refuse_output(ready) != 0 ||
-        refuse_output(new) != 0 || refuse_input(ready) != 0 || refuse_input(new) != 0)
+    if (refuse_directory_or_socket(file) != 0 || refuse_output(file) != 0 ||
+        refuse_output(ready) != 0 || refuse_output(new) != 0 || refuse_input(ready) != 0 ||
+        refuse_input(new) != 0)
         return -1;
     return try_to_write(ready, new) == 0 ? 0 : log_unwritable(file);
 }

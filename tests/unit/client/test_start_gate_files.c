@@ -7,7 +7,9 @@
 #include "start_gate_steps.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 /* It would wait forever: mv(1) puts the file with the time into the directory. */
 static void a_directory_is_no_start_file(void **state)
@@ -20,6 +22,25 @@ static void a_directory_is_no_start_file(void **state)
     assert_int_equal(start_gate_prepare(&settings), -1);
     assert_int_equal(rmdir(directory), 0);
     assert_int_equal(start_gate_prepare(&settings), 0);
+}
+
+/* It may be that of --control, which the file with the time would replace. */
+static void a_socket_is_no_start_file(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const struct start_files p = make_start_files();
+    const struct start_gate_settings settings = {.file = p.start};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)state;
+    assert_true(fd >= 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", p.start);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(start_gate_prepare(&settings), -1);
+    assert_int_equal(unlink(p.start), 0);
+    assert_int_equal(start_gate_prepare(&settings), 0);
+    assert_int_equal(close(fd), 0);
+    remove_start_files(&p);
 }
 
 /* In a directory that others may write to, one of them may have made it. */
@@ -95,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_directory_is_no_start_file),
+        cmocka_unit_test(a_socket_is_no_start_file),
         cmocka_unit_test(a_link_in_place_of_the_ready_file_is_not_followed),
         cmocka_unit_test(a_fifo_in_place_of_the_ready_file_is_refused),
         cmocka_unit_test(a_file_of_an_output_is_refused),
