@@ -286,9 +286,9 @@ static struct trial_judgment judge_share(struct rng *rng, double load, double du
 {
     const double n = floor(load * duration_s);
 
-    return trial_judge(&slo,
-                       &(struct trial_figures){.n_due = (uint64_t)n,
-                                               .goals = {{draw(rng, n, p), (uint64_t)n, 0, 0}}});
+    return trial_judge(
+        &slo, &(struct trial_figures){.n_due = (uint64_t)n,
+                                      .goals = {{.n = draw(rng, n, p), .of = (uint64_t)n}}});
 }
 
 /* The share of slow queries rises with the cube of the load. */

@@ -144,7 +144,7 @@ static void without_queries_nothing_is_known(void **state)
 static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
 {
     struct trial_figures slow = {.n_due = 500, .goals = {{.n = 100, .of = 500}, {.of = 500}}};
-    struct trial_figures lossy = {.n_due = 500, .goals = {{0, 500, 0, 0}, {9, 500, 0, 0}}};
+    struct trial_figures lossy = {.n_due = 500, .goals = {{.of = 500}, {.n = 9, .of = 500}}};
 
     (void)state;
     assert_false(trial_is_lost(&slo, &slow, 10000)); /* 1 % of the whole is still met */
@@ -163,7 +163,7 @@ static void a_trial_is_lost_when_the_rest_cannot_save_it(void **state)
 
 static void a_trial_is_void_when_the_rest_cannot_make_it_good(void **state)
 {
-    struct trial_figures late = {.n_due = 5000, .goals = {{0, 5000, 0, 0}, {0, 5000, 0, 0}}};
+    struct trial_figures late = {.n_due = 5000, .goals = {{.of = 5000}, {.of = 5000}}};
     struct trial_figures unopened = late;
 
     (void)state;
@@ -210,7 +210,7 @@ static void a_trial_hardly_ever_has_more_queries_than_it_may_have(void **state)
 /* 120 of 230 queries are too many, and of 250 they are not. */
 static void a_trial_with_few_queries_is_not_lost_too_soon(void **state)
 {
-    const struct trial_figures f = {.n_due = 130, .goals = {{120, 130, 0, 0}}};
+    const struct trial_figures f = {.n_due = 130, .goals = {{.n = 120, .of = 130}}};
     struct slo median;
     char error[SLO_ERROR_BYTES];
 
