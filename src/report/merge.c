@@ -92,10 +92,15 @@ static bool is_least(const char *key)
     return begins_with(key, "min_") || begins_with(key, "least_");
 }
 
-/* Whether null means that there was nothing to count: no value, or no query sent. */
+/* Whether null means that there was nothing: no value, no query sent, no message. */
 static bool is_of_nothing_if_null(const char *key)
 {
-    return is_least(key) || strcmp(key, "achieved_qps") == 0;
+    static const char *const keys[] = {"achieved_qps", "messages_per_s", "clock"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return is_least(key);
 }
 
 /* The sum of both; NULL, i.e. null: unknown. */

@@ -262,6 +262,19 @@ static void an_instance_that_measured_nothing_leaves_the_rest_known(void **state
     }
 }
 
+static void a_listener_that_measured_nothing_leaves_the_rate_of_messages_known(void **state)
+{
+    struct json_object *sum =
+        sum_of(WITH("\"push\":{\"measured\":0,\"messages_per_s\":null,\"clock\":null}"),
+               WITH("\"push\":{\"measured\":609,\"messages_per_s\":304.5,\"clock\":\"mixed\"}"));
+
+    (void)state;
+    assert_text(sum, "push.measured", "609");
+    assert_text(sum, "push.messages_per_s", "304.5");
+    assert_text(sum, "push.clock", "\"mixed\"");
+    result_free(sum);
+}
+
 static void instances_that_measured_nothing_have_no_rate(void **state)
 {
     static const char nothing[] = WITH("\"rate\":{\"achieved_qps\":null},\"valid_to\":null");
@@ -400,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_merged_run_holds_as_far_as_all_of_its_instances),
         cmocka_unit_test(a_percentile_holds_if_it_holds_in_all_instances),
         cmocka_unit_test(an_instance_that_measured_nothing_leaves_the_rest_known),
+        cmocka_unit_test(a_listener_that_measured_nothing_leaves_the_rate_of_messages_known),
         cmocka_unit_test(instances_that_measured_nothing_have_no_rate),
         cmocka_unit_test(a_missing_key_is_unknown_like_null),
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
