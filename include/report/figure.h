@@ -59,6 +59,10 @@ const char *figure_finding(char text[FIGURE_FINDING_BYTES], const char *finding,
  * unconfirmed: p99<10ms", "not reached" (NULL).  Never returns NULL. */
 const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_object *search);
 
+/* Why a search has no answer, in words if the reason is known here: "no connection became usable",
+ * "stopped".  Returns NULL if the search does not say. */
+const char *figure_reason(const struct json_object *search);
+
 /* Returns the limiting factor of a search: "the accept queue overflowed"; NULL if nothing is known,
  * or only that it was the server, or this host. */
 const char *figure_bound(const struct json_object *search);

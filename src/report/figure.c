@@ -8,6 +8,7 @@
 #include "report/result_figures.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,6 +165,31 @@ const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_obj
     snprintf(answer, sizeof answer, "%.40s%s%.40s", status, reason != NULL ? ", " : "",
              reason != NULL ? reason : "");
     return figure_finding(text, answer, result_string(search, "limited_by"));
+}
+
+const char *figure_reason(const struct json_object *search)
+{
+    static const char *const reasons[][2] = {
+        {"void-trials", "the client's host, not the server, was the limit"},
+        {"time", "not enough time was left for another trial"},
+        {"unconfirmed", "short trials were good, but no long one confirmed them"},
+        {"too-many-trials", "too many trials without an answer"},
+        {"no-connection", "no connection became usable"},
+        {"server-gone", "the server does not answer"},
+    };
+    const char *reason = result_string(search, "reason");
+    const char *limit = result_string(search, "limited_by");
+    const char *bound = result_string(search, "bound_by");
+    const bool is_void = reason != NULL && strcmp(reason, "void-trials") == 0;
+
+    if (is_void && limit != NULL && strcmp(limit, "connections") == 0)
+        return "connections were missing before the trials";
+    if (is_void && bound != NULL && strcmp(bound, "max-connections") == 0)
+        return "connections that were due were not opened";
+    for (size_t i = 0; reason != NULL && i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(reason, reasons[i][0]) == 0)
+            return reasons[i][1];
+    return reason;
 }
 
 const char *figure_bound(const struct json_object *search)

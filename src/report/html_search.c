@@ -43,26 +43,8 @@ static void print_at_least(FILE *out, const struct json_object *search, const ch
 static void print_inconclusive(FILE *out, const struct json_object *search, const char *lower,
                                const char *upper)
 {
-    static const char *const reasons[][2] = {
-        {"void-trials", "the client's host, not the server, was the limit"},
-        {"time", "not enough time was left for another trial"},
-        {"unconfirmed", "short trials were good, but no long one confirmed them"},
-        {"too-many-trials", "too many trials without an answer"},
-        {"no-connection", "no connection became usable"},
-        {"server-gone", "the server does not answer"},
-    };
-    const char *reason = result_string(search, "reason");
-    const char *limit = result_string(search, "limited_by");
-    const char *bound = result_string(search, "bound_by");
-    const bool is_void = reason != NULL && strcmp(reason, "void-trials") == 0;
+    const char *reason = figure_reason(search);
 
-    if (is_void && limit != NULL && strcmp(limit, "connections") == 0)
-        reason = "connections were missing before the trials";
-    else if (is_void && bound != NULL && strcmp(bound, "max-connections") == 0)
-        reason = "connections that were due were not opened";
-    for (size_t i = 0; reason != NULL && i < sizeof reasons / sizeof *reasons; i++)
-        if (strcmp(reason, reasons[i][0]) == 0)
-            reason = reasons[i][1];
     fputs("inconclusive", out);
     if (reason != NULL)
         html_printf(out, " (%s)", reason);

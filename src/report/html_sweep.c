@@ -52,6 +52,19 @@ void html_sweep_answer(FILE *out, const struct json_object *sweep)
     fputs(".</p>\n", out);
 }
 
+/* "found: p99<10ms", "inconclusive: no connection became usable" */
+static const char *answer_text(char text[FIGURE_FINDING_BYTES], const struct json_object *search)
+{
+    const char *status = result_string(search, "status"), *reason = figure_reason(search);
+    const char *limit = result_string(search, "limited_by");
+
+    if (status == NULL || reason == NULL)
+        return figure_answer(text, search);
+    snprintf(text, FIGURE_FINDING_BYTES, "%.40s: %.80s%s%.40s", status, reason,
+             limit != NULL ? "; limited by " : "", limit != NULL ? limit : "");
+    return text;
+}
+
 static void print_row(struct html_report *r, const struct html_column *columns,
                       const struct json_object *point)
 {
@@ -63,7 +76,7 @@ static void print_row(struct html_report *r, const struct html_column *columns,
                                     figure_value(texts[1], search, "capacity"),
                                     figure_value(texts[2], search, "lower"),
                                     figure_value(texts[3], search, "upper"),
-                                    figure_answer(answer, search)},
+                                    answer_text(answer, search)},
                    5);
 }
 

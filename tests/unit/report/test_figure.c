@@ -141,6 +141,30 @@ static void answer_has_its_reason_and_its_limit(void **state)
     json_object_put(found);
 }
 
+static const char *reason_of(const char *json)
+{
+    static char reason[FIGURE_FINDING_BYTES];
+    struct json_object *search = json_tokener_parse(json);
+    const char *found = figure_reason(search);
+
+    snprintf(reason, sizeof reason, "%s", found != NULL ? found : "-");
+    json_object_put(search);
+    return reason;
+}
+
+static void reason_of_a_search_is_told_in_words(void **state)
+{
+    (void)state;
+    assert_string_equal(reason_of("{\"reason\": \"no-connection\"}"),
+                        "no connection became usable");
+    assert_string_equal(reason_of("{\"reason\": \"void-trials\", \"limited_by\": \"host-noise\"}"),
+                        "the client's host, not the server, was the limit");
+    assert_string_equal(reason_of("{\"reason\": \"void-trials\", \"limited_by\": \"connections\"}"),
+                        "connections were missing before the trials");
+    assert_string_equal(reason_of("{\"reason\": \"stopped\"}"), "stopped");
+    assert_string_equal(reason_of("{\"reason\": null}"), "-");
+}
+
 static void bound_is_named_if_more_is_known_than_which_host(void **state)
 {
     struct json_object *search = json_tokener_parse("{\"bound_by\": \"max-connections\"}");
@@ -227,6 +251,7 @@ int main(void)
         cmocka_unit_test(finding_has_its_reason),
         cmocka_unit_test(load_has_the_unit_of_its_search),
         cmocka_unit_test(answer_has_its_reason_and_its_limit),
+        cmocka_unit_test(reason_of_a_search_is_told_in_words),
         cmocka_unit_test(bound_is_named_if_more_is_known_than_which_host),
         cmocka_unit_test(percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unanswered),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),
