@@ -92,10 +92,11 @@ static void print_connections(FILE *out, const struct report_about *about,
         fprintf(out, ", of %s requested at that time",
                 units_format_count(a, r->connections_wanted));
     if (connected > 0 && r->connect_elapsed_ns > 0) {
-        if (connected > client_result_n_first(r))
-            fprintf(out, "; the first %s", units_format_count(d, client_result_n_first(r)));
-        else
-            fputc(';', out);
+        const uint64_t n_first = client_result_n_first(r);
+
+        fputs(connected > n_first ? "; the first" : ";", out);
+        if (connected > n_first && n_first > 1)
+            fprintf(out, " %s", units_format_count(d, n_first));
         fprintf(out, " opened in %s (%s/s)", units_format_duration(b, r->connect_elapsed_ns),
                 units_format_rate(c, client_result_connect_rate_per_s(r)));
     }

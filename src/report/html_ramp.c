@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Of one run; 0: unknown. */
 static double opened_before_load(const struct json_object *result)
@@ -43,7 +44,8 @@ static void print_counts(FILE *out, const struct json_object *result, const stru
         n_first > 0 && figure_number(first, n_first) != NULL &&
         figure_number(rate, n_first / elapsed_s) != NULL &&
         figure_seconds(elapsed, result, "connections.connect_elapsed_s") != NULL)
-        html_printf(out, "; the %s before the load took %s, %s per second", first, elapsed, rate);
+        html_printf(out, "; the %s before the load took %s, %s per second",
+                    strcmp(first, "1") == 0 ? "one" : first, elapsed, rate);
     fputs(".</p>\n", out);
 }
 

@@ -116,6 +116,10 @@ static void connect_rate_is_that_of_the_first_connections(void **state)
     text = text_of(report_text, m);
     assert_has(text, "; the first 80 opened in 500 ms (160/s)");
     free(text);
+    tally_add(&m->result.tally.connections.replaced, 79);
+    text = text_of(report_text, m);
+    assert_has(text, "; the first opened in 500 ms (2/s)");
+    free(text);
 }
 
 /* A replacement is not one of those requested. */
