@@ -4,9 +4,11 @@
  * The first load is SEARCH_CONFIRM_PART of the capacity; if it fails, lower loads follow, at
  * distances that double.  The best of three trials decides a load, none shorter than planned: no
  * shorter trial outvotes a longer one, and no single failure is trusted, since noise spoils long
- * trials, too.  One that met its goals, but perhaps by chance (TRIAL_IN_DOUBT), proves nothing; the
- * second of a load ends it.  Where the time does not suffice to outvote a failure, the next load
- * has it, in a shorter trial if need be.  Pure. */
+ * trials, too.  The first load has these trials at once.  A lower one that missed a goal is passed
+ * over, unless there is none below it: long trials have shown already that the short ones promise
+ * too much, and client/search/search_narrow.h returns to it.  One that met its goals, but perhaps
+ * by chance (TRIAL_IN_DOUBT), proves nothing; the second of a load ends it.  Where the time does
+ * not suffice to outvote a failure, the next load has it, in a shorter trial if need be.  Pure. */
 #ifndef TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 #define TCPSCALER_CLIENT_SEARCH_SEARCH_CONFIRM_H
 
@@ -48,12 +50,8 @@ double search_confirm_capacity(const struct search_config *config, double lower,
 double search_confirm_first(const struct search *s, double lower, double upper);
 
 /* Returns the load to confirm next if there is time for n_left confirmations: the first, from
- * `first` down, that they can still confirm.  0: no load is left. */
+ * `first` down, that they can still confirm and that is not passed over.  0: no load is left. */
 double search_confirm_load(const struct search *s, double first, unsigned n_left);
-
-/* Returns the smallest load above another one that failed: it had bad confirmations, and n_left
- * more cannot confirm it.  0: none. */
-double search_confirm_failed_above(const struct search *s, double above, unsigned n_left);
 
 /* Whether more confirmations of this load met the goals than missed one. */
 bool search_confirm_succeeded(const struct search *s, double load);
@@ -66,6 +64,10 @@ bool search_confirm_failed(const struct search *s);
 
 /* Whether more confirmations of higher loads missed a goal than met all, if only by chance. */
 bool search_confirm_missed_above(const struct search *s, double load);
+
+/* Returns the smallest load above a confirmed one of which a confirmation missed a goal, or more
+ * than one was in doubt; 0: none. */
+double search_confirm_failed_above(const struct search *s, double above);
 
 /* Returns the smallest load above another one that was not confirmed, where at least n_least more
  * confirmations of it and of loads between the two missed a goal than were good; those in doubt

@@ -149,11 +149,17 @@ static bool is_open(const struct search *s, double load, unsigned n_left)
                                           n_left + count(s, load, TRIAL_GOOD) > n_missed);
 }
 
+/* Whether a load has missed a goal, while there are lower ones. */
+static bool is_passed_over(const struct search *s, double load, double first)
+{
+    return load < first && load > s->config.min && count_missed(s, load) > 0;
+}
+
 double search_confirm_load(const struct search *s, double first, unsigned n_left)
 {
     double load = first, distance = FIRST_DESCENT;
 
-    while (!is_open(s, load, n_left)) {
+    while (!is_open(s, load, n_left) || is_passed_over(s, load, first)) {
         const double below = search_load_below(&s->config, load, distance);
 
         if (below >= load)
@@ -162,20 +168,6 @@ double search_confirm_load(const struct search *s, double first, unsigned n_left
         distance *= 2;
     }
     return load;
-}
-
-double search_confirm_failed_above(const struct search *s, double above, unsigned n_left)
-{
-    double smallest = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const double load = s->trials[i].order.load;
-
-        if (is_bad(&s->trials[i]) && load > above && (smallest == 0 || load < smallest) &&
-            !is_open(s, load, n_left))
-            smallest = load;
-    }
-    return smallest;
 }
 
 bool search_confirm_succeeded(const struct search *s, double load)
@@ -236,6 +228,20 @@ static unsigned count_refuting(const struct search *s, double above, double load
 static bool counts_against(const struct search *s, double load)
 {
     return count_missed(s, load) > 0 || count_in_doubt(s, load) > MOST_IN_DOUBT;
+}
+
+double search_confirm_failed_above(const struct search *s, double above)
+{
+    double smallest = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const double load = s->trials[i].order.load;
+
+        if (is_bad(&s->trials[i]) && load > above && (smallest == 0 || load < smallest) &&
+            counts_against(s, load))
+            smallest = load;
+    }
+    return smallest;
 }
 
 double search_confirm_refuted(const struct search *s, double above, unsigned n_least)

@@ -20,7 +20,7 @@ double search_narrow_load(const struct search *s, unsigned n_left)
     if (s->descended_to == 0 || n_left == 0)
         return 0;
     search_bounds(s, &lower, &upper);
-    load = search_confirm_failed_above(s, lower, n_left);
+    load = search_confirm_failed_above(s, lower);
     if (load == 0 || (upper > 0 && is_narrow(&s->config, lower, upper)))
         return 0;
     if (!is_narrow(&s->config, lower, load))

@@ -140,21 +140,18 @@ static void an_answer_that_needed_no_lower_load_is_not_narrowed(void **state)
     assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 1);
 }
 
-static void the_middle_is_tried_until_it_is_confirmed_or_has_failed(void **state)
+static void a_middle_that_is_bad_is_passed_over(void **state)
 {
     const struct search_config config = long_search();
     struct simulated server = tired_above(14000);
     const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
-    const double below = lower, failed = search_confirm_failed_above(&s, lower, 2);
-    const double middle = next_is(elapsed_ns, BAD);
+    const double below = lower, failed = search_confirm_failed_above(&s, lower);
+    const double middle = next_is(elapsed_ns, BAD), second = next_is(elapsed_ns, GOOD);
 
     (void)state;
     assert_true(fabs(middle / sqrt(below * failed) - 1) < 1e-3);
-    assert_true(next_is(elapsed_ns, GOOD) == middle);
-    assert_true(lower == below); /* one each */
-    assert_true(next_is(elapsed_ns, GOOD) == middle);
-    assert_true(lower == middle);
-    assert_true(next_is(elapsed_ns, BAD) > middle);
+    assert_true(fabs(second / sqrt(below * middle) - 1) < 1e-3);
+    assert_true(lower == second);
 }
 
 static void a_load_that_was_in_doubt_once_is_tried_again(void **state)
@@ -162,10 +159,10 @@ static void a_load_that_was_in_doubt_once_is_tried_again(void **state)
     const struct search_config config = long_search();
     struct simulated server = tired_above(14000);
     const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
-    const double below = lower, above = upper, middle = next_is(elapsed_ns, IN_DOUBT);
+    const double below = lower, middle = next_is(elapsed_ns, IN_DOUBT);
 
     (void)state;
-    assert_true(lower == below && upper == above);
+    assert_true(lower == below && upper > middle);
     assert_true(next_is(elapsed_ns, IN_DOUBT) == middle);
     assert_true(lower == below && upper > middle);
     assert_true(next_is(elapsed_ns, GOOD) < middle);
@@ -194,12 +191,12 @@ static double fail_close_to_lower(uint64_t elapsed_ns)
     double failed;
 
     do
-        failed = search_confirm_failed_above(&s, lower, 2);
+        failed = search_confirm_failed_above(&s, lower);
     while (1 - lower / failed > s.config.width && next_is(elapsed_ns, BAD) > 0);
     return failed;
 }
 
-/* Two bad trials do not outvote the shorter trials of a round. */
+/* Fewer than four bad trials do not outvote the shorter trials of a round. */
 static void the_lowest_load_that_failed_is_tried_until_it_is_refuted(void **state)
 {
     const struct search_config config = long_search();
@@ -210,8 +207,8 @@ static void the_lowest_load_that_failed_is_tried_until_it_is_refuted(void **stat
 
     (void)state;
     assert_true(1 - lower / upper > config.width);
-    assert_true(next_is(elapsed_ns, BAD) == failed);
-    assert_true(next_is(elapsed_ns, BAD) == failed);
+    for (int i = 0; i < 3; i++)
+        assert_true(next_is(elapsed_ns, BAD) == failed);
     assert_true(lower == below && upper == failed);
     assert_true(search_next(&s, elapsed_ns, &order));
     assert_int_equal(order.step, SEARCH_OVERLOAD);
@@ -225,7 +222,7 @@ static void the_lowest_load_that_failed_may_be_confirmed_after_all(void **state)
     const double failed = fail_close_to_lower(elapsed_ns);
 
     (void)state;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         assert_true(next_is(elapsed_ns, GOOD) == failed);
     assert_true(lower == failed && s.descended_to == failed);
 }
@@ -314,47 +311,78 @@ static struct trial_judgment doubtful(struct simulated *server, double load, dou
                : tired(server, load, duration_s);
 }
 
-/* Searches of servers that sustain 12,000 to 19,500/s, for 20 min at most. */
-static void search_many(const char *name, struct simulated server, double tolerance)
+struct answers {
+    unsigned n_found;
+    unsigned n_true;  /* the capacity lies between the bounds, apart from a tolerance */
+    unsigned n_close; /* the bounds are as close as the width */
+};
+
+/* Searches of servers that sustain 12,000 to 19,500/s. */
+static struct answers search_many(const char *name, struct simulated server, double tolerance,
+                                  const struct search_config *config)
 {
-    const unsigned n_searches = simulated_n_searches();
-    const struct search_config config = long_search();
-    unsigned n_found = 0, n_true = 0, n_close = 0;
+    struct answers a = {0};
     double sum = 0;
 
     server.recovery_ns = S_NS;
-    server.failed_part = 0.4;
-    for (unsigned i = 0; i < n_searches; i++) {
+    server.failed_part = 0.6;
+    for (unsigned i = 0; i < simulated_n_searches(); i++) {
         struct simulated fresh = server;
 
         rng_seed(&fresh.rng, 42, i);
         fresh.capacity = 12000 + 7500 * rng_uniform(&fresh.rng);
-        assert_true(simulated_search(&s, &config, &fresh) <= config.time_ns);
+        assert_true(simulated_search(&s, config, &fresh) <= config->time_ns);
         if (s.status != SEARCH_FOUND)
             continue;
         search_bounds(&s, &lower, &upper);
-        n_found++;
-        n_true +=
+        a.n_found++;
+        a.n_true +=
             lower <= fresh.capacity * (1 + tolerance) && upper > fresh.capacity * (1 - tolerance);
-        n_close += 1 - lower / upper <= config.width + 1e-9;
+        a.n_close += 1 - lower / upper <= config->width + 1e-9;
         sum += 1 - lower / upper;
     }
-    printf("%s: %u of %u found, %u hold the capacity, %u within %g %%; mean width %.1f %%\n", name,
-           n_found, n_searches, n_true, n_close, 100 * config.width, 100 * sum / n_found);
-    assert_true(10 * n_found >= 9 * n_searches);
-    assert_true(100 * n_true >= 97 * n_found);
-    assert_true(10 * n_close >= 7 * n_found);
+    printf(
+        "%s, %.0f s: %u of %u found, %u hold the capacity, %u within %g %%; mean width %.1f %%\n",
+        name, (double)config->time_ns / (double)S_NS, a.n_found, simulated_n_searches(), a.n_true,
+        a.n_close, 100 * config->width, 100 * sum / a.n_found);
+    assert_true(100 * a.n_true >= 97 * a.n_found);
+    return a;
 }
+
+static const struct {
+    const char *name;
+    struct simulated server;
+    double tolerance;
+} servers[] = {
+    {"sharp", {.trial = tired}, 0},          {"noise 10 %", {.trial = tired, .p_noise = 0.1}, 0},
+    {"changing", {.trial = changing}, 0.02}, {"pausing", {.trial = pausing}, 0},
+    {"drifting", {.trial = drifting}, 0.05}, {"doubtful", {.trial = doubtful}, 0.02},
+};
 
 static void bounds_become_narrow_and_hold_the_capacity(void **state)
 {
+    const struct search_config config = long_search();
+
     (void)state;
-    search_many("sharp", (struct simulated){.trial = tired}, 0);
-    search_many("noise 10 %", (struct simulated){.trial = tired, .p_noise = 0.1}, 0);
-    search_many("changing", (struct simulated){.trial = changing}, 0.02);
-    search_many("pausing", (struct simulated){.trial = pausing}, 0);
-    search_many("drifting", (struct simulated){.trial = drifting}, 0.05);
-    search_many("doubtful", (struct simulated){.trial = doubtful}, 0.02);
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+        const struct answers a =
+            search_many(servers[i].name, servers[i].server, servers[i].tolerance, &config);
+
+        assert_true(a.n_found == simulated_n_searches());
+        assert_true(10 * a.n_close >= 8 * a.n_found);
+    }
+}
+
+/* The loads are far below those that short trials find, but a lower one is confirmed in time. */
+static void seven_minutes_are_enough_for_a_lower_load(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+        const struct answers a =
+            search_many(servers[i].name, servers[i].server, servers[i].tolerance, &seven_min);
+
+        assert_true(10 * a.n_found >= 9 * simulated_n_searches());
+    }
 }
 
 int main(void)
@@ -364,7 +392,7 @@ int main(void)
         cmocka_unit_test(time_is_left_for_all_of_a_trial_and_for_the_recovery),
         cmocka_unit_test(without_a_recovery_the_last_trial_has_its_time),
         cmocka_unit_test(an_answer_that_needed_no_lower_load_is_not_narrowed),
-        cmocka_unit_test(the_middle_is_tried_until_it_is_confirmed_or_has_failed),
+        cmocka_unit_test(a_middle_that_is_bad_is_passed_over),
         cmocka_unit_test(a_load_that_was_in_doubt_once_is_tried_again),
         cmocka_unit_test(void_trials_leave_the_answer_as_it_was),
         cmocka_unit_test(the_lowest_load_that_failed_is_tried_until_it_is_refuted),
@@ -373,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_server_that_is_lost_meanwhile_leaves_the_answer_as_it_was),
         cmocka_unit_test(no_load_lies_between_two_integers),
         cmocka_unit_test(bounds_become_narrow_and_hold_the_capacity),
+        cmocka_unit_test(seven_minutes_are_enough_for_a_lower_load),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
