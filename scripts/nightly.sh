@@ -181,11 +181,16 @@ conclude() {
     exit "$1"
 }
 
-# fail VERDICT [FILE]: like conclude 2; but if nothing can be written, as on a full disk, that is the reason.
-fail() {
-    full=$(env printf '\n' 2>&1 >"$night/space") || set -- "cannot write to '$night': ${full##*: }"
+# Sets $unwritable to why nothing can be written, as on a full disk; to nothing if it can.
+look_at_disk() {
+    unwritable=$(env printf '\n' 2>&1 >"$night/space") || unwritable="cannot write to '$night': ${unwritable##*: }"
     rm -f "$night/space"
-    conclude 2 "INCONCLUSIVE: $1" ${2:+"$2"}
+}
+
+# fail VERDICT [FILE]: like conclude 2; but if nothing can be written, that is the reason.
+fail() {
+    look_at_disk
+    conclude 2 "INCONCLUSIVE: ${unwritable:-$1}" ${2:+"$2"}
 }
 
 # --- a night ---
@@ -194,8 +199,9 @@ preflight() {
     code=0
     in_time "$night/plan.txt" "$night/plan.txt" "$tcpclient" --config "$client_options" --plan || code=$?
     check_time
-    [ "$code" = 0 ] ||
-        conclude 3 "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code $code" plan.txt
+    [ "$code" != 0 ] || return 0
+    look_at_disk
+    conclude 3 "INCONCLUSIVE: nothing measured: tcpclient --plan failed with exit code $code${unwritable:+; $unwritable}" plan.txt
 }
 
 # One attempt at a run; its files are $1.*.  Returns tcpclient's exit code.
