@@ -117,7 +117,7 @@ def test_clients_start_by_their_own_clock_not_by_that_of_the_controller():
     clients = {host: {"ansible_connection": "local", "remote_dir": temp_directory()} for host in ("c1", "c2")}
     write_json(inventory, {"all": {"children": {"server": {"hosts": {"srv": {"ansible_connection": "local"}}}, "clients": {"hosts": clients}}}})
     write_json(playbook, [{"hosts": "server:clients", "tasks": [{"ansible.builtin.import_role": {"name": "fleet", "tasks_from": "load"}}]}])
-    settings = {"fleet_stop": "", "fleet_seconds": 0, "lead": 1, "programs": "/"}
+    settings = {"fleet_stop": "", "fleet_seconds": 0, "lead": 1, "programs": "/", "fleet_asked": "{{ now().timestamp() }}"}
     begin, begin_s = time.time(), time.monotonic()
     r = run_command(["ansible-playbook", "-i", inventory, "-e", json.dumps(settings), playbook],
                     env={**ansible_environment(), "ANSIBLE_ROLES_PATH": FLEET + "/roles", "PATH": f"{programs}:{os.environ['PATH']}"})
