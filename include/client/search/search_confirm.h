@@ -56,7 +56,7 @@ double search_confirm_load(const struct search *s, double first, unsigned n_left
 /* Whether more confirmations of this load met the goals than missed one. */
 bool search_confirm_succeeded(const struct search *s, double load);
 
-/* Whether too many confirmations of this load were void to try again. */
+/* Whether the void confirmations of this load outnumber the others too far to try again. */
 bool search_confirm_is_void(const struct search *s, double load);
 
 /* Whether any confirmation was bad. */

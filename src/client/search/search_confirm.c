@@ -17,7 +17,7 @@
 /* This many bad confirmations of a load leave it undecided, and this many in doubt. */
 enum { MOST_BAD = 1, MOST_IN_DOUBT = 1 };
 
-/* Void ones are repeated until there are more than this many of a load. */
+/* Void ones of a load are repeated until they outnumber its others by more than this. */
 enum { MOST_VOID = 1 };
 
 static bool is_bad(const struct search_trial *t)
@@ -177,7 +177,9 @@ bool search_confirm_succeeded(const struct search *s, double load)
 
 bool search_confirm_is_void(const struct search *s, double load)
 {
-    return count(s, load, TRIAL_VOID) > MOST_VOID;
+    const unsigned n_others = count(s, load, TRIAL_GOOD) + count(s, load, TRIAL_BAD);
+
+    return count(s, load, TRIAL_VOID) > n_others + MOST_VOID;
 }
 
 bool search_confirm_failed(const struct search *s)

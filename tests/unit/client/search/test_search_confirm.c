@@ -402,6 +402,23 @@ static void a_void_confirmation_of_a_higher_load_has_no_vote(void **state)
     assert_false(search_confirm_missed_above(&s, 190));
 }
 
+/* In 20 minutes a load may have many trials. */
+static void void_confirmations_are_weighed_against_the_others(void **state)
+{
+    (void)state;
+    search_init(&s, &config);
+    add_confirmation(200, VOID);
+    assert_false(search_confirm_is_void(&s, 200));
+    add_confirmation(200, BAD);
+    add_confirmation(200, VOID);
+    assert_false(search_confirm_is_void(&s, 200));
+    add_confirmation(200, VOID);
+    assert_true(search_confirm_is_void(&s, 200));
+    add_confirmation(200, GOOD);
+    assert_false(search_confirm_is_void(&s, 200));
+    assert_false(search_confirm_is_void(&s, 190));
+}
+
 /* Not only the last one that failed. */
 static void the_longest_that_failed_decides_how_long_another_one_lasts(void **state)
 {
@@ -449,6 +466,7 @@ int main(void)
         cmocka_unit_test(good_long_trials_weigh_against_the_bad_ones),
         cmocka_unit_test(a_load_that_was_in_doubt_once_is_no_upper_bound),
         cmocka_unit_test(a_void_confirmation_of_a_higher_load_has_no_vote),
+        cmocka_unit_test(void_confirmations_are_weighed_against_the_others),
         cmocka_unit_test(the_longest_that_failed_decides_how_long_another_one_lasts),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
     };
