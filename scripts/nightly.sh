@@ -42,7 +42,8 @@ Exit codes; for all but 0, the summary is mailed to mail-to or, if that is not s
        a run missed a goal of --assert in client-options
   2    INCONCLUSIVE: a run was not VALID within the allowed repeats, or could not decide a goal; the deadline
        passed; the series is new (the fingerprint changed) and has fewer than 7 earlier nights; tcpreport
-       compare is inconclusive; tcpclient or the server cannot run; or an error aborted the night (stderr only)
+       compare is inconclusive; tcpclient or the server cannot run; tcpclient or the host changed meanwhile; the
+       disk is full; or an error aborted the night (stderr only)
   3    nothing measured: the preflight failed; or the command line or CONFIG is invalid (stderr only)
   4    another instance is running, or a server that one has left in the background (stderr only)
   130  interrupted by SIGINT, SIGTERM or SIGHUP
