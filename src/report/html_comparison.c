@@ -221,11 +221,12 @@ void html_comparison(const struct html_report *r)
     fputs("<section>\n<h2>Earlier runs</h2>\n", r->out);
     print_difference(r);
     print_metrics(r, &v);
-    fputs(
-        "<p class=\"soft\">A percentile that falls among unanswered queries counts as the timeout. "
-        "One run shows no trend: \"tcpreport compare\" tests whether two groups of runs "
-        "differ.</p>\n",
-        r->out);
+    fprintf(r->out,
+            "<p class=\"soft\">%sOne run shows no trend: \"tcpreport compare\" tests whether two "
+            "groups of runs differ.</p>\n",
+            result_is_of_listener(r->result)
+                ? ""
+                : "A percentile that falls among unanswered queries counts as the timeout. ");
     print_earlier_runs(r);
     fputs("</section>\n", r->out);
     free(v.of_runs);

@@ -38,10 +38,31 @@ static void a_percentile_among_the_unanswered_is_explained(void **state)
     json_object_put(before.result);
 }
 
+/* Messages have no timeout. */
+static void a_listener_has_no_queries(void **state)
+{
+    struct json_object *result = json_tokener_parse("{\"verdict\": \"VALID\", \"push\": {}}");
+    struct recording before = {.name = (char *)"before", .result = result};
+    const struct recordings earlier = {&before, 1};
+    const struct html_report r = {.out = print_open(), .result = result, .earlier = &earlier};
+    char *html;
+
+    (void)state;
+    assert_non_null(result);
+    html_comparison(&r);
+    html = print_close();
+    assert_has(html, ">One run shows no trend: ");
+    assert_null(strstr(html, "queries"));
+    free(html);
+    json_object_put(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_percentile_among_the_unanswered_is_explained)};
+        cmocka_unit_test(a_percentile_among_the_unanswered_is_explained),
+        cmocka_unit_test(a_listener_has_no_queries),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
