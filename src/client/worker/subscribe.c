@@ -165,12 +165,13 @@ static void measure(const struct client_conn *c, const struct push_message *m, u
     struct hist *metrics = f->metrics;
     const uint64_t sent_ns = m->sent_ns + shift_ns;
     const int64_t response_ns = (int64_t)(received_ns - m->intended_ns - shift_ns);
-    const uint64_t delay_ns = t->arrived_ns != 0 ? received_ns - t->arrived_ns : 0;
+    const bool is_dated = t->arrived_ns != 0 && t->arrived_ns <= received_ns;
+    const uint64_t delay_ns = is_dated ? received_ns - t->arrived_ns : 0;
 
     record(&metrics[CLIENT_RESPONSE], response_ns);
     record(&metrics[CLIENT_SERVICE], (int64_t)(received_ns - sent_ns));
     record(&metrics[CLIENT_SEND_LAG], (int64_t)(m->sent_ns - m->intended_ns));
-    if (t->arrived_ns != 0)
+    if (is_dated)
         record(&metrics[CLIENT_NET], (int64_t)(t->arrived_ns - sent_ns));
     record(&metrics[CLIENT_OWN], (int64_t)(m->sent_ns - m->intended_ns + delay_ns));
     if (response_ns < f->least_push_ns)

@@ -92,6 +92,21 @@ static void a_lag_beyond_all_times_is_counted(void **state)
     assert_int_equal(own->count, 1);
 }
 
+/* The kernel dates an arrival by CLOCK_REALTIME, which was set back before the message was read. */
+static void an_arrival_after_its_message_was_read_is_unknown(void **state)
+{
+    const struct hist *own = &figures.metrics[CLIENT_OWN];
+
+    (void)state;
+    receive_at(span.measure_ns + DELAY);
+    transport.arrived_ns = span.measure_ns + 1000 * MS;
+    receive_at(span.measure_ns + 2 * DELAY);
+    transport.arrived_ns = 0;
+    assert_int_equal(figures.metrics[CLIENT_NET].count, 0);
+    assert_int_equal(own->count, 1);
+    assert_int_equal(own->max_ns, 0);
+}
+
 /* As NTP does soon after the start of a host. */
 static void a_clock_that_was_set_during_the_run_is_read_again(void **state)
 {
@@ -113,6 +128,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(sender_with_another_clock_is_timed_by_the_dates_of_both,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_lag_beyond_all_times_is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_arrival_after_its_message_was_read_is_unknown, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_clock_that_was_set_during_the_run_is_read_again, setup,
                                         teardown),
     };
