@@ -147,6 +147,7 @@ void client_run_collect(struct client_run_state *r)
         result->connect_elapsed_ns = 0; /* connections open throughout the run */
     result->scheduled_ns = measured_ns(r);
     result->load_ns = load_ns(r);
+    result->loaded = result->load_ns > 0; /* not if it ended in the settle time */
     result->requested_qps =
         client_steer_requested_qps(&r->steer, r->settings->rate_qps, result->scheduled_ns);
     result->steered = r->steer.changed;

@@ -160,6 +160,18 @@ static void a_run_was_paused_no_longer_than_it_measured(void **state)
     assert_int_equal(result.paused_ns, 60 * S);
 }
 
+/* Its settle time did not end. */
+static void a_run_that_ends_before_its_load_had_none(void **state)
+{
+    (void)state;
+    result.loaded = true;
+    client_run_collect(&r);
+    assert_true(result.loaded);
+    r.end_ns = r.begin_ns;
+    client_run_collect(&r);
+    assert_false(result.loaded);
+}
+
 static void a_log_that_lacks_lines_has_failed(void **state)
 {
     (void)state;
@@ -260,6 +272,7 @@ int main(void)
             connections_that_are_opened_throughout_the_run_have_no_time_to_open, setup, teardown),
         cmocka_unit_test_setup_teardown(a_run_was_paused_no_longer_than_it_measured, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_run_that_ends_before_its_load_had_none, setup, teardown),
         cmocka_unit_test_setup_teardown(a_log_that_lacks_lines_has_failed, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_run_that_was_stopped_before_its_start_has_measured_nothing, setup, teardown),
