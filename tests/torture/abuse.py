@@ -159,6 +159,7 @@ def receive(s, n):
 
 
 @scenario(short=True)
+@of_one_thread
 def garbage(row):
     """100 KiB of noise on each of 100 connections: echoed unchanged, ignored as pings, refused by TLS."""
     noise = os.urandom(100 << 10)
@@ -185,6 +186,7 @@ def garbage(row):
 
 
 @scenario(short=True)
+@of_one_thread
 def garbage_for_tls(row):
     ca = Authority()
     cert, key = ca.sign()
@@ -228,6 +230,7 @@ def stream_of_1_gib(row):
 
 
 @scenario(short=True)
+@of_one_thread
 def segments_of_one_byte(row):
     """To the server, and by a server to the client."""
     with Server() as server:
@@ -252,6 +255,7 @@ def segments_of_one_byte(row):
 
 
 @scenario(short=True)
+@of_one_thread
 def half_closes(row):
     """The end of the stream comes with the query: the answer is sent, then the end of the stream."""
     with Server() as server:
@@ -271,6 +275,7 @@ def half_closes(row):
 
 
 @scenario(short=True)
+@of_one_thread
 def resets_after_connect(row):
     with Server() as server:
         before = tcp_count("EstabResets")

@@ -29,6 +29,7 @@ def against(row, mode, *options):
 
 
 @scenario(short=True)
+@of_one_thread
 def answers_of_zero_length(row):
     r = against(row, "zero-lengths", "--timeout", "30s")  # nothing times out: each query fails
     row.expect("connections", {"protocol/malformed reply": 20}, r.json["connections"]["outcomes"])
@@ -53,6 +54,7 @@ def answers_with_wrong_ids(row):
 
 
 @scenario(short=True)
+@of_one_thread
 def answers_without_end(row):
     r = against(row, "endless")
     q = r.json["queries"]

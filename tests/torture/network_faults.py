@@ -31,6 +31,7 @@ def with_losses(row, percent, *options, most_failed=0, most_timeouts):
 
 
 @scenario(short=True)
+@covered_by_others
 def one_percent_of_packets_lost(row):
     with_losses(row, 1, most_timeouts=0)
 

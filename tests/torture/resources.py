@@ -68,6 +68,7 @@ def automatic_ports_exhausted(row):
 
 
 @scenario(short=True)
+@covered_by_others
 def planned_ports_exhausted(row):
     with Server() as server:
         arguments = ("-c", 150, "-r", 100, "-t", 1, "--source", "127.0.0.3", "--sport", "30000-30099",

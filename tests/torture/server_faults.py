@@ -83,6 +83,7 @@ def server_frozen_10_s(row):
 
 
 @scenario(short=True)
+@covered_by_others
 def client_killed(row):
     with Server() as server:
         client = Client("-c", 500, "-r", 5000, *LOAD, f"127.0.0.1:{server.port}")
@@ -125,6 +126,7 @@ def two_clients_at_once(row):
 
 
 @scenario(short=True)
+@covered_by_others
 def second_server_on_the_port(row):
     with Server() as server:
         second = run_command([TCPSERVER, str(server.port)])

@@ -70,6 +70,7 @@ def signal_in_a_run(row, start, ready, lost=("answered", "answered"), release=la
 
 
 @scenario(short=True)
+@covered_by_others
 def signal_while_planning(row):
     settings = {}
 
@@ -89,6 +90,7 @@ def signal_while_planning(row):
 
 
 @scenario(short=True)
+@covered_by_others
 def signal_while_connecting(row):
     with Server() as server:
         signal_in_a_run(row, lambda: Client("-c", 60, "-n", 50, "-r", 100, "-t", 1, "--stats-interval", "200ms",

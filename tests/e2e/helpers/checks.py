@@ -64,6 +64,13 @@ def before_any_thread(test):
     return test
 
 
+def of_one_thread(test):
+    """Marks a test in which threads share only what they share in every other test, too: with ThreadSanitizer it is for tests/deep,
+    as are the files OF_ONE_THREAD of tests/CMakeLists.txt."""
+    test.of_one_thread = True
+    return test
+
+
 def needs_own_fd_tables(test):
     """Marks a test of the workers' own fd tables, which the build for ThreadSanitizer does without."""
     test.needs_own_fd_tables = True
@@ -92,6 +99,8 @@ def fits_this_build(test):
         left_out |= {"needs_own_fd_tables", "before_any_thread"}
     if not os.environ.get("EVERY_TEST"):
         left_out |= {"in_deep_only", "covered_by_others"} if SANITIZED else {"in_deep_only"}
+        if SANITIZED == "thread":
+            left_out.add("of_one_thread")
     return not any(hasattr(test, mark) for mark in left_out)
 
 
