@@ -251,7 +251,8 @@ static int check_port(struct client_opts *o, char *error)
 static int check_host(struct client_opts *o, int n_operands, char **operands, char *error)
 {
     if (n_operands > 1)
-        return REFUSE("unexpected argument '%.100s': expected one HOST[:PORT]", operands[1]);
+        return REFUSE("unexpected argument '%.60s' after '%.60s': expected one HOST[:PORT]",
+                      operands[1], operands[0]);
     if (n_operands == 1) {
         o->target = operands[0];
         options_mark_given(client_opts_table(), "target");

@@ -185,8 +185,9 @@ enum options_result server_opts_parse(struct server_opts *opts, int argc, char *
         return OPTIONS_USAGE;
     }
     if (argc - first > 1) {
-        snprintf(error, OPTIONS_ERROR_BYTES, "unexpected argument '%.100s': expected one PORT",
-                 argv[first + 1]);
+        snprintf(error, OPTIONS_ERROR_BYTES,
+                 "unexpected argument '%.60s' after '%.60s': expected one PORT", argv[first + 1],
+                 argv[first]);
         return OPTIONS_USAGE;
     }
     if (argc - first == 1) {

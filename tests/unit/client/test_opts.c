@@ -115,7 +115,8 @@ static void bad_combinations_are_refused_by_name(void **state)
         const char *line, *named;
     } bad[] = {
         {"", "HOST"},
-        {"a b", "'b'"},
+        {"a b", "'b' after 'a'"},
+        {"--kernel-ts yes host", "'host' after 'yes'"}, /* an optional value needs the '=' */
         {"host:0", "host:0"},
         {"-p 54 host:53", "--port"},
         {"-r 1 -i 1s host", "--interval"},

@@ -99,7 +99,7 @@ static void bad_input_is_refused_by_name(void **state)
     } bad[] = {
         {"65536", "'65536'"},
         {"x", "'x'"},
-        {"1 2", "'2'"},
+        {"1 2", "'2' after '1'"},
         {"--threads 0", "--threads"},
         {"--backlog 0", "--backlog"},
         {"--protocol dns", "--protocol"},
