@@ -133,11 +133,14 @@ static void print_cpu(FILE *out, const struct server_cost *c)
     print_note(out, c, SERVER_COST_NOTE_CPU);
 }
 
+/* Prints nothing if the program had no listener on the target's port. */
 static void print_listen_queue(FILE *out, const struct server_cost *c)
 {
     char longest[UNITS_TEXT_BYTES], backlog[UNITS_TEXT_BYTES], overflows[UNITS_TEXT_BYTES],
         drops[UNITS_TEXT_BYTES];
 
+    if (c->listen_queue == WATCH_UNKNOWN && c->listen_overflows == WATCH_UNKNOWN)
+        return;
     fprintf(out, "             listen queue: longest seen %s of %s, %s %s, %s %s\n",
             units_format_known(longest, c->listen_queue),
             units_format_known(backlog, c->listen_backlog),

@@ -48,8 +48,8 @@ static void print_answer(const struct json_object *search)
     double value;
 
     printf("%-13s%s", "Capacity", text_of(text, search, "status"));
-    if (result_string(search, "reason") != NULL)
-        printf(" (%s)", text_of(text, search, "reason"));
+    if (figure_reason(search) != NULL)
+        printf(" (%s)", plain(text, figure_reason(search)));
     print_load(search, "capacity", ": ", "");
     print_load(search, "lower", "; ", " sustained");
     print_load(search, "upper", "; ", " not");

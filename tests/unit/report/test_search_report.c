@@ -16,8 +16,8 @@
 
 static char shown[1000];
 
-/* Fills in what is printed about a search with these trials. */
-static void show(const char *trials)
+/* Fills in what is printed about a search that ended for this reason. */
+static void show(const char *reason, const char *trials)
 {
     const int kept = dup(STDOUT_FILENO);
     FILE *file = tmpfile();
@@ -27,8 +27,8 @@ static void show(const char *trials)
     assert_true(kept >= 0 && file != NULL);
     snprintf(json, sizeof json,
              "{\"unit\": \"q/s\", \"slo\": [\"p99<10ms\"], \"status\": \"inconclusive\", "
-             "\"reason\": \"stopped\", \"trials\": [%s]}",
-             trials);
+             "\"reason\": \"%s\", \"trials\": [%s]}",
+             reason, trials);
     search = json_tokener_parse(json);
     assert_non_null(search);
     fflush(stdout);
@@ -46,7 +46,8 @@ static void show(const char *trials)
 static void percentile_among_the_unanswered_is_more_than_the_timeout(void **state)
 {
     (void)state;
-    show("{\"step\": \"double\", \"load\": 400, \"duration_s\": 2.5, \"class\": \"void\", "
+    show("stopped",
+         "{\"step\": \"double\", \"load\": 400, \"duration_s\": 2.5, \"class\": \"void\", "
          "\"reason\": \"connections\", \"scheduled\": 988, \"lost\": 988, \"p50_ns\": null, "
          "\"p99_ns\": null, \"drained\": true}");
     assert_non_null(strstr(shown, "\n  trial                        load   length        p50"
@@ -59,9 +60,17 @@ static void percentile_among_the_unanswered_is_more_than_the_timeout(void **stat
 static void a_search_without_trials_has_no_table(void **state)
 {
     (void)state;
-    show("");
+    show("stopped", "");
     assert_string_equal(shown, "\nCapacity     inconclusive (stopped)\n"
                                "             service level p99<10ms; not confirmed\n");
+}
+
+static void the_reason_is_in_words(void **state)
+{
+    (void)state;
+    show("time", "");
+    assert_non_null(
+        strstr(shown, "Capacity     inconclusive (not enough time was left for another trial)\n"));
 }
 
 int main(void)
@@ -69,6 +78,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentile_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(a_search_without_trials_has_no_table),
+        cmocka_unit_test(the_reason_is_in_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
