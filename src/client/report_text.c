@@ -14,6 +14,7 @@
 #include "client/report_text_host.h"
 #include "client/report_text_latency.h"
 #include "client/report_transport.h"
+#include "measure/answer_note.h"
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
@@ -266,7 +267,33 @@ static void print_messages(FILE *out, const struct client_result *r)
 
 /* --- verdict --- */
 
-static void print_verdict(FILE *out, const struct client_result *r)
+static struct answer_counts count_answers(const struct report_about *about,
+                                          const struct client_result *r)
+{
+    const tally_count *by_code = r->tally.answers.by_code;
+    struct answer_counts c = {.n_truncated = (double)tally_get(&r->tally.answers.truncated),
+                              .over_udp = about->config->socket.datagrams};
+
+    answer_counts_add(&c, "echoed", (double)tally_get(&by_code[0]));
+    for (unsigned rcode = 0; rcode < DNS_RCODE_N; rcode++)
+        answer_counts_add(&c, dns_rcode_name(rcode), (double)tally_get(&by_code[1 + rcode]));
+    return c;
+}
+
+/* What VALID does not say. */
+static void print_answer_notes(FILE *out, const struct report_about *about,
+                               const struct client_result *r)
+{
+    const struct answer_counts c = count_answers(about, r);
+    char text[ANSWER_NOTE_BYTES];
+
+    for (int i = 0; i < ANSWER_N_NOTES; i++)
+        if (answer_note(text, &c, (enum answer_note_kind)i) != NULL)
+            fprintf(out, "             %s\n", text);
+}
+
+static void print_verdict(FILE *out, const struct report_about *about,
+                          const struct client_result *r)
 {
     char text[VERDICT_TEXT_BYTES];
 
@@ -275,6 +302,7 @@ static void print_verdict(FILE *out, const struct client_result *r)
         if (r->doubts & (1u << i))
             fprintf(out, "             %s\n",
                     verdict_explain(text, &r->verdict, (enum verdict_reason)i));
+    print_answer_notes(out, about, r);
     if (r->interrupted)
         fputs("             interrupted: the figures cover the part that ran\n", out);
     if (r->broken_law != NULL)
@@ -317,5 +345,5 @@ void report_text(FILE *out, const struct report_about *about, const struct clien
     report_text_output(out, r);
     report_text_start(out, &r->start);
     report_goals_text(out, &r->goals);
-    print_verdict(out, r);
+    print_verdict(out, about, r);
 }

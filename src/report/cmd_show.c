@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "measure/latency_report.h"
 #include "measure/server_cost_report.h"
+#include "report/answer_note_reader.h"
 #include "report/class_reader.h"
 #include "report/cmd.h"
 #include "report/explanation.h"
@@ -339,6 +340,15 @@ static void print_explanations(const struct json_object *result)
     }
 }
 
+static void print_answer_notes(const struct json_object *result)
+{
+    char text[ANSWER_NOTE_BYTES];
+
+    for (int i = 0; i < ANSWER_N_NOTES; i++)
+        if (answer_note_read(text, result, (enum answer_note_kind)i) != NULL)
+            printf("             %s\n", text);
+}
+
 static void print_verdict(const struct json_object *result)
 {
     const char *valid_to = result_string(result, "valid_to");
@@ -351,6 +361,7 @@ static void print_verdict(const struct json_object *result)
         printf(" (holds to %s)", plain(text, valid_to));
     putchar('\n');
     print_explanations(result);
+    print_answer_notes(result);
     if (result_was_interrupted(result))
         puts("             interrupted: the figures cover the part that ran");
     if (result_find(result, "broken_law") != NULL)

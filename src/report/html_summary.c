@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * html_summary: the first screen of the page: what was measured, whether it holds, and the figures
  * that readers look for first. */
+#include "report/answer_note_reader.h"
 #include "report/explanation.h"
 #include "report/figure.h"
 #include "report/goal_line.h"
@@ -77,6 +78,18 @@ static void print_explanation(FILE *out, const struct json_object *result, unsig
     html_text(out, explanation_instances(names, result, i));
     html_text(out, explanation(result, i));
     fputs("</li>\n", out);
+}
+
+static void print_answer_notes(FILE *out, const struct json_object *result)
+{
+    char text[ANSWER_NOTE_BYTES];
+
+    for (int i = 0; i < ANSWER_N_NOTES; i++)
+        if (answer_note_read(text, result, (enum answer_note_kind)i) != NULL) {
+            fputs("<p class=\"suspect\">", out);
+            html_text(out, text);
+            fputs("</p>\n", out);
+        }
 }
 
 static void print_verdict(FILE *out, const struct json_object *result)
@@ -283,6 +296,7 @@ void html_summary(const struct html_report *r)
     html_printf(r->out, " to %s", target != NULL ? target : "several targets");
     fputs("</h1>\n", r->out);
     print_verdict(r->out, r->result);
+    print_answer_notes(r->out, r->result);
     mismatch_find(r->runs, print_mismatch, r->out);
     if (search != NULL)
         html_search_answer(r->out, search);

@@ -294,6 +294,29 @@ static void what_has_no_response_codes_has_no_figures_of_them(void **state)
     free(text);
 }
 
+/* It is no reason for doubt: the figures are right. */
+static void answers_of_a_server_that_did_not_serve_are_noted(void **state)
+{
+    struct made_up *m = *state;
+    char *text;
+
+    text = text_of(report_text, m);
+    assert_null(strstr(text, "% of the answers"));
+    free(text);
+    m->result.doubts = 0;
+    tally_sub(&m->result.tally.answers.by_code[1], 245);
+    tally_add(&m->result.tally.answers.by_code[1 + 5], 245);
+    tally_add(&m->result.tally.answers.truncated, 488);
+    text = text_of(report_text, m);
+    assert_has(text, " ms)\n             25 % of the answers were REFUSED, which ");
+    assert_null(strstr(text, "% of the answers were truncated"));
+    free(text);
+    m->config.socket.datagrams = true;
+    text = text_of(report_text, m);
+    assert_has(text, "\n             50 % of the answers were truncated: ");
+    free(text);
+}
+
 static void valid_run_has_no_reasons(void **state)
 {
     struct made_up *m = *state;
@@ -391,6 +414,7 @@ int main(void)
         TEST(json_has_every_figure_in_its_place),
         TEST(figures_that_do_not_exist_are_null),
         TEST(what_has_no_response_codes_has_no_figures_of_them),
+        TEST(answers_of_a_server_that_did_not_serve_are_noted),
         TEST(valid_run_has_no_reasons),
         TEST(percentiles_that_hold_are_under_their_keys),
         TEST(rows_of_answers_alone_that_are_not_sampled_count),
