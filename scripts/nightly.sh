@@ -150,9 +150,20 @@ tell() {
     [ -z "$mail_to" ] || say "$program: cannot mail $mail_to: $(last_line "$mail_log")"
 }
 
+# Sets $last to the result of the last run; to nothing if there is none.
+find_last_run() {
+    last=$(find "$night" -maxdepth 1 -name 'run-*.json' -size +0 | sort | tail -n 1)
+}
+
+# Prints what the verdict on the last run does not say: the answers were errors.
+print_answer_note() {
+    find_last_run
+    [ -z "$last" ] || sed -n 's/^ *\([0-9.]* % of the answers were \)/the last run: \1/p' "${last%.json}.txt" || true
+}
+
 # Writes a page about the last run, which shows what was wrong.  If that fails, nothing else changes.
 write_page() {
-    last=$(find "$night" -maxdepth 1 -name 'run-*.json' -size +0 | sort | tail -n 1)
+    find_last_run
     [ -n "$last" ] || return 0
     log=${last%.json}.hlog
     [ -s "$log" ] || log=
@@ -166,6 +177,7 @@ summarize() {
     for part in repeated.txt ${2:+"$2"}; do
         [ ! -s "$night/$part" ] || grep -vxF -- "$1" "$night/$part" || true
     done
+    print_answer_note
     printf '\nresults: %s\n' "$night"
     [ ! -s "$night/page.html" ] || printf 'the last run: %s\n' "$night/page.html"
 }

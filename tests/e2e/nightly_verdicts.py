@@ -53,7 +53,10 @@ def test_a_server_that_answers_otherwise_does_not_pass():
         nights.day(day)
         nights.queue(*[({**run, "answers": {"rcodes": {rcode: 500}, "echoed": 0, "truncated": 0}}, code)
                        for run, code in valid_runs(2, day)])
-        nights.run(2, f"INCONCLUSIVE: {verdict}")
+        note = f"100 % of the answers were {rcode}, which may cost the server less" if rcode == "SERVFAIL" else ""
+        write(nights.file("notes"), f"Verdict      VALID\n             {note}\n")
+        night, _ = nights.run(2, f"INCONCLUSIVE: {verdict}")
+        check_equal(re.findall("\nthe last run: (.* answers .*)", nights.summary(night)), [note] if note else [], "the note")
 
 
 def test_a_night_may_be_a_search():

@@ -26,6 +26,7 @@ echo "${0##*/} ${result##*/} $arguments" >>"$FAKE/runs"
 set -- "$FAKE"/queue/*
 mv "$1" "$result" || exit
 code=${1##*.}
+[ ! -e "$FAKE/notes" ] || cat "$FAKE/notes" >&2
 [ "$code" = 0 ] || printf 'Verdict      SUSPECT\\n             host-noise: a reason\\n             unsent: another\\n' >&2
 exit "$code"
 """
