@@ -111,6 +111,9 @@ def test_show_says_how_far_a_result_holds_and_how_long_it_was_paused():
     check("paused" not in report("show", path).stdout, "it was not paused")
     change(path, rate={"paused_s": 0.25})
     check(re.search(r"^Rate .* measured for \S+ s, paused for 250 ms$", report("show", path).stdout, re.M), "the pause")
+    check("% of the answers" not in report("show", path).stdout, "the answers were echoes")
+    change(path, answers={"rcodes": {"REFUSED": 10**6}})
+    check(re.search(r"^Verdict .*\n(?: {13}.*\n)* {13}99\.\d % of the answers were REFUSED, ", report("show", path).stdout, re.M), "the note")
 
 
 def test_merge_prints_every_instance_and_the_whole():

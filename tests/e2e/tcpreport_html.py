@@ -343,6 +343,9 @@ def test_page_says_how_far_the_response_times_hold():
         change(run, valid_to=valid_to, holds={"p50": valid_to not in ("none", None), "max": of_max})
         header = Page(page_of(run)).texts("header")[0]
         check(words in header, f"{words!r} in {header}")
+    check("% of the answers" not in header, "the answers were echoes")
+    change(run, answers={"rcodes": {"REFUSED": 10**9}})
+    check(" % of the answers were REFUSED, " in Page(page_of(run)).texts("header")[0], "the note")
     check("holds: the percentile reflects the server, not the client's host." in Page(page_of(run)).text(), "what holds")
 
 
