@@ -172,7 +172,8 @@ static bool next_after_confirmed(struct search *s, uint64_t elapsed_ns, struct s
 
     if (s->order.step == SEARCH_CONFIRM && s->descended_to > 0) {
         load = search_narrow_load(s, search_confirm_left_in_full(s, until_ns));
-        s->is_cut = load == 0 && search_narrow_load(s, 1) > 0;
+        if (load == 0)
+            s->is_cut = search_narrow_load(s, 1) > 0;
     }
     if (load > 0)
         return give(s, SEARCH_CONFIRM, load, search_confirm_fitting_ns(s, until_ns), order);
@@ -322,9 +323,10 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns)
 
 void search_stop(struct search *s, enum search_reason reason)
 {
-    if (s->status == SEARCH_RUNNING && s->confirmed)
+    if (s->status == SEARCH_RUNNING && s->confirmed) {
+        s->is_cut |= reason == SEARCH_TIME && search_narrow_load(s, 1) > 0;
         end_confirmed(s);
-    else if (s->status == SEARCH_RUNNING)
+    } else if (s->status == SEARCH_RUNNING)
         end(s, SEARCH_INCONCLUSIVE, reason);
 }
 

@@ -244,6 +244,44 @@ static void the_first_load_may_be_confirmed_after_all(void **state)
     assert_true(fabs(search_capacity(&s) * SEARCH_CONFIRM_PART / first - 1) < 1e-3);
 }
 
+/* Bounds that were cut short in the last round remain so if they are the answer after all. */
+static void a_first_load_that_is_confirmed_after_all_has_the_bounds_of_the_rounds(void **state)
+{
+    const struct search_config config = long_search();
+
+    (void)state;
+    for (int is_cut = 0; is_cut < 2; is_cut++) {
+        struct simulated server = tired_above(19000);
+        const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+
+        s.is_cut = is_cut;
+        while (s.descended_to > 0)
+            next_is(elapsed_ns, GOOD);
+        search_stop(&s, SEARCH_STOPPED);
+        assert_int_equal(s.is_cut, is_cut);
+    }
+}
+
+/* While a trial waits for its connections, for example. */
+static void bounds_that_were_to_be_narrowed_when_time_ran_out_are_cut(void **state)
+{
+    static const enum search_reason reasons[] = {SEARCH_TIME, SEARCH_STOPPED};
+    const struct search_config config = long_search();
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct simulated server = tired_above(14000);
+        const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
+        struct search_order order;
+
+        assert_true(search_next(&s, elapsed_ns, &order));
+        assert_int_equal(order.step, SEARCH_CONFIRM);
+        search_stop(&s, reasons[i]);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_int_equal(s.is_cut, reasons[i] == SEARCH_TIME);
+    }
+}
+
 /* The trials without a server refute nothing. */
 static void a_server_that_is_lost_meanwhile_leaves_the_answer_as_it_was(void **state)
 {
@@ -398,6 +436,8 @@ int main(void)
         cmocka_unit_test(the_lowest_load_that_failed_is_tried_until_it_is_refuted),
         cmocka_unit_test(the_lowest_load_that_failed_may_be_confirmed_after_all),
         cmocka_unit_test(the_first_load_may_be_confirmed_after_all),
+        cmocka_unit_test(a_first_load_that_is_confirmed_after_all_has_the_bounds_of_the_rounds),
+        cmocka_unit_test(bounds_that_were_to_be_narrowed_when_time_ran_out_are_cut),
         cmocka_unit_test(a_server_that_is_lost_meanwhile_leaves_the_answer_as_it_was),
         cmocka_unit_test(no_load_lies_between_two_integers),
         cmocka_unit_test(bounds_become_narrow_and_hold_the_capacity),
