@@ -82,7 +82,7 @@ struct search {
     struct search_order order;     /* last order */
     uint64_t given_ns;             /* after how much of the search */
     uint64_t measured_ns;          /* of its trial */
-    uint64_t between_ns;           /* the longest between two trials of the round so far */
+    uint64_t between_ns; /* the longest between two trials of the round, or confirmations */
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];
     bool confirmed, recovery_known;

@@ -157,6 +157,12 @@ static bool next_recovery(struct search *s, uint64_t elapsed_ns, struct search_o
     return end_confirmed(s);
 }
 
+/* Returns the time to expect between two trials. */
+static uint64_t between_ns(const struct search *s)
+{
+    return s->between_ns > s->config.overhead_ns ? s->between_ns : s->config.overhead_ns;
+}
+
 /* Returns the time that further confirmations leave for the overload and the recovery. */
 static uint64_t kept_ns(const struct search *s)
 {
@@ -167,7 +173,8 @@ static uint64_t kept_ns(const struct search *s)
 /* Narrows the bounds of a confirmed answer while there is time, before the recovery. */
 static bool next_after_confirmed(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
-    const uint64_t until_ns = elapsed_ns + kept_ns(s);
+    const uint64_t longer_ns = between_ns(s) - s->config.overhead_ns;
+    const uint64_t until_ns = elapsed_ns + longer_ns + kept_ns(s);
     double load = 0;
 
     if (s->order.step == SEARCH_CONFIRM && s->descended_to > 0) {
@@ -218,11 +225,11 @@ static bool has_bounds(const struct search *s)
  * bounds to confirm, for two, between which as much time passes as between trials of this round. */
 static uint64_t needed_ns(const struct search *s, uint64_t trial_ns, bool has_answer)
 {
-    const uint64_t overhead_ns = s->config.overhead_ns, confirm_ns = search_confirm_ns(s);
-    const uint64_t between_ns = s->between_ns > overhead_ns ? s->between_ns : overhead_ns;
+    const uint64_t confirm_ns = search_confirm_ns(s);
 
-    return has_answer ? trial_ns + between_ns + CONFIRMATIONS_OF_BOUNDS * (confirm_ns + between_ns)
-                      : trial_ns + overhead_ns + confirm_ns + overhead_ns;
+    return has_answer
+               ? trial_ns + between_ns(s) + CONFIRMATIONS_OF_BOUNDS * (confirm_ns + between_ns(s))
+               : trial_ns + confirm_ns + 2 * s->config.overhead_ns;
 }
 
 /* Gives the next trial of a round if there is time for that and for the confirmation. */

@@ -114,19 +114,48 @@ static void time_is_left_for_all_of_a_trial_and_for_the_recovery(void **state)
     assert_true(n_narrowed > 0);
 }
 
+/* As after a trial that loses queries, or connections. */
+static void slow_transitions_leave_time_for_the_recovery_too(void **state)
+{
+    const uint64_t slow_ns = 5 * S_NS, recovery_ns = 5 * S_NS + SEARCH_RECOVER_NS;
+    unsigned n_narrowed = 0;
+
+    (void)state;
+    for (uint64_t time_s = 400; time_s < 1200; time_s += 10) {
+        struct search_config config = long_search();
+        struct simulated server = tired_above(17000);
+        struct search_order order;
+        uint64_t elapsed_ns = 0;
+
+        config.time_ns = time_s * S_NS;
+        search_init(&s, &config);
+        while (search_next(&s, elapsed_ns, &order) &&
+               (order.step != SEARCH_CONFIRM || !s.confirmed) && order.step != SEARCH_OVERLOAD)
+            elapsed_ns = simulated_take(&s, &order, &server, elapsed_ns) + slow_ns;
+        for (; s.status == SEARCH_RUNNING && order.step == SEARCH_CONFIRM; n_narrowed++) {
+            elapsed_ns = simulated_take(&s, &order, &server, elapsed_ns) + slow_ns;
+            assert_true(elapsed_ns + recovery_ns + 2 * OVERHEAD_NS <= config.time_ns);
+            search_next(&s, elapsed_ns, &order);
+        }
+    }
+    assert_true(n_narrowed > 0);
+}
+
 static void without_a_recovery_the_last_trial_has_its_time(void **state)
 {
     struct search_config config = long_search();
     struct simulated server = tired_above(17000);
-    const uint64_t another_ns = 60 * S_NS + OVERHEAD_NS;
     struct search_order order;
+    uint64_t elapsed_ns;
 
     (void)state;
     config.tries_recovery = false;
-    search_to_confirmed(&config, &server);
-    assert_true(search_next(&s, config.time_ns - another_ns, &order));
+    elapsed_ns = search_to_confirmed(&config, &server);
+    s.config.time_ns = elapsed_ns + 60 * S_NS + OVERHEAD_NS;
+    assert_int_equal(search_confirm_ns(&s), 60 * S_NS);
+    assert_true(search_next(&s, elapsed_ns, &order));
     assert_int_equal(order.step, SEARCH_CONFIRM);
-    assert_false(search_next(&s, config.time_ns - another_ns + 1, &order));
+    assert_false(search_next(&s, elapsed_ns + 1, &order));
     assert_int_equal(s.status, SEARCH_FOUND);
 }
 
@@ -428,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rest_of_the_time_narrows_the_bounds),
         cmocka_unit_test(time_is_left_for_all_of_a_trial_and_for_the_recovery),
+        cmocka_unit_test(slow_transitions_leave_time_for_the_recovery_too),
         cmocka_unit_test(without_a_recovery_the_last_trial_has_its_time),
         cmocka_unit_test(an_answer_that_needed_no_lower_load_is_not_narrowed),
         cmocka_unit_test(a_middle_that_is_bad_is_passed_over),
