@@ -56,8 +56,9 @@ double search_confirm_load(const struct search *s, double first, unsigned n_left
 /* Whether more confirmations of this load met the goals than missed one. */
 bool search_confirm_succeeded(const struct search *s, double load);
 
-/* Whether the void confirmations of this load outnumber the others too far to try again. */
-bool search_confirm_is_void(const struct search *s, double load);
+/* Whether the void confirmations of this load outnumber the others too far to try again.  Without
+ * time or trials for another one (n_left is 0), fewer are enough. */
+bool search_confirm_is_void(const struct search *s, double load, unsigned n_left);
 
 /* Whether any confirmation was bad. */
 bool search_confirm_failed(const struct search *s);

@@ -198,7 +198,7 @@ static bool next_confirmation(struct search *s, uint64_t elapsed_ns, struct sear
     if (s->confirmed)
         return next_after_confirmed(s, elapsed_ns, order);
     load = search_confirm_load(s, search_confirm_first(s, lower, upper), n_left);
-    if (search_confirm_is_void(s, load)) {
+    if (search_confirm_is_void(s, load, n_left)) {
         s->void_load = load;
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     }

@@ -25,5 +25,5 @@ double search_narrow_load(const struct search *s, unsigned n_left)
         return 0;
     if (!is_narrow(&s->config, lower, load))
         load = search_load_middle(&s->config, lower, load);
-    return search_confirm_is_void(s, load) ? 0 : load;
+    return search_confirm_is_void(s, load, n_left) ? 0 : load;
 }

@@ -407,16 +407,28 @@ static void void_confirmations_are_weighed_against_the_others(void **state)
 {
     (void)state;
     search_init(&s, &config);
-    add_confirmation(200, VOID);
-    assert_false(search_confirm_is_void(&s, 200));
+    for (int i = 0; i < 3; i++)
+        add_confirmation(200, VOID);
+    assert_false(search_confirm_is_void(&s, 200, 1));
     add_confirmation(200, BAD);
     add_confirmation(200, VOID);
-    assert_false(search_confirm_is_void(&s, 200));
+    assert_false(search_confirm_is_void(&s, 200, 1));
     add_confirmation(200, VOID);
-    assert_true(search_confirm_is_void(&s, 200));
+    assert_true(search_confirm_is_void(&s, 200, 1));
     add_confirmation(200, GOOD);
-    assert_false(search_confirm_is_void(&s, 200));
-    assert_false(search_confirm_is_void(&s, 190));
+    assert_false(search_confirm_is_void(&s, 200, 1));
+    assert_false(search_confirm_is_void(&s, 190, 1));
+}
+
+static void without_time_fewer_void_confirmations_are_enough(void **state)
+{
+    (void)state;
+    search_init(&s, &config);
+    add_confirmation(200, VOID);
+    assert_false(search_confirm_is_void(&s, 200, 0));
+    add_confirmation(200, VOID);
+    assert_true(search_confirm_is_void(&s, 200, 0));
+    assert_false(search_confirm_is_void(&s, 200, 1));
 }
 
 /* Not only the last one that failed. */
@@ -467,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_load_that_was_in_doubt_once_is_no_upper_bound),
         cmocka_unit_test(a_void_confirmation_of_a_higher_load_has_no_vote),
         cmocka_unit_test(void_confirmations_are_weighed_against_the_others),
+        cmocka_unit_test(without_time_fewer_void_confirmations_are_enough),
         cmocka_unit_test(the_longest_that_failed_decides_how_long_another_one_lasts),
         cmocka_unit_test(at_the_start_of_the_range_nothing_lower_is_tried),
     };

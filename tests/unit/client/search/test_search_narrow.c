@@ -206,7 +206,8 @@ static void void_trials_leave_the_answer_as_it_was(void **state)
     struct search_order order;
 
     (void)state;
-    assert_true(next_is(elapsed_ns, VOID) == middle);
+    for (int i = 0; i < 3; i++)
+        assert_true(next_is(elapsed_ns, VOID) == middle);
     assert_true(search_next(&s, elapsed_ns, &order));
     assert_int_equal(order.step, SEARCH_OVERLOAD);
     assert_true(lower == below && upper == above && !s.is_cut);

@@ -118,22 +118,55 @@ static void without_its_connections_no_lower_load_is_tried(void **state)
     assert_int_equal(s.n, 2 + 4);
 }
 
-static void a_confirmation_that_stays_void_is_the_load_that_ended_the_search(void **state)
+/* The first confirmations of a search are void. */
+static void search_with_void_confirmations(unsigned n_void, uint64_t time_s)
 {
     struct simulated server = simulated_with_cliff(20000);
+    struct search_config timed = config;
     struct search_order order;
     uint64_t elapsed_ns = 0;
 
-    (void)state;
-    search_init(&s, &config);
+    timed.time_ns = time_s * S_NS;
+    search_init(&s, &timed);
     while (search_next(&s, elapsed_ns, &order)) {
-        search_take(&s, order.step == SEARCH_CONFIRM ? VOID : simulated_trial(&server, &order));
+        const bool is_void = simulated_count(&s, SEARCH_CONFIRM) < n_void;
+
+        if (order.step == SEARCH_RECOVER)
+            search_take_recovery(&s, S_NS);
+        else
+            search_take(&s, order.step == SEARCH_CONFIRM && is_void
+                                ? VOID
+                                : simulated_trial(&server, &order));
         elapsed_ns += order.duration_ns + OVERHEAD_NS;
     }
+}
+
+static void a_confirmation_that_stays_void_is_the_load_that_ended_the_search(void **state)
+{
+    (void)state;
+    search_with_void_confirmations(10, 420);
     assert_int_equal(s.reason, SEARCH_VOID);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 4);
+    for (size_t i = 1; i <= 4; i++)
+        assert_true(s.void_load == s.trials[s.n - i].order.load);
+}
+
+static void void_confirmations_are_repeated(void **state)
+{
+    (void)state;
+    search_with_void_confirmations(3, 420);
+    assert_int_equal(s.status, SEARCH_FOUND);
+    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 4);
+}
+
+/* A longer --find-time would not help. */
+static void void_confirmations_until_time_ran_out_are_the_reason(void **state)
+{
+    (void)state;
+    search_with_void_confirmations(10, 120);
+    assert_int_equal(s.reason, SEARCH_VOID);
+    assert_in_range(simulated_count(&s, SEARCH_CONFIRM), 2, 3);
     assert_true(s.void_load == s.trials[s.n - 1].order.load);
-    assert_true(s.void_load == s.trials[s.n - 2].order.load); /* a single void one is repeated */
-    assert_int_equal(simulated_count(&s, SEARCH_CONFIRM), 2);
 }
 
 int main(void)
@@ -146,6 +179,8 @@ int main(void)
         cmocka_unit_test(most_void_trials_of_the_last_such_load_name_the_limit),
         cmocka_unit_test(without_its_connections_no_lower_load_is_tried),
         cmocka_unit_test(a_confirmation_that_stays_void_is_the_load_that_ended_the_search),
+        cmocka_unit_test(void_confirmations_are_repeated),
+        cmocka_unit_test(void_confirmations_until_time_ran_out_are_the_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
