@@ -3,8 +3,8 @@
  * _per_s) add; times (_s) are the longest, min_ and least_ the smallest, started and measured_from
  * the earliest; ratios, mean_, most_, listen_ and other values that differ, or that describe one
  * process or host, become null; reasons are those of any, the verdict is the worst, a percentile
- * holds if it holds in all that measured something; achieved_qps and messages_per_s add up for
- * those that sent queries, or measured messages.  A key that a result lacks counts as null, or as 0
+ * holds if it holds in all that measured something; rates add up for those that sent queries,
+ * measured messages, or established connections.  A key that a result lacks counts as null, or as 0
  * in an object that lists only what occurred (outcomes).  Latencies are not merged here but as
  * histograms (metrics.h); they, schema, program, version, proxy and instances are left out.  Pure.
  */

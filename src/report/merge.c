@@ -92,10 +92,12 @@ static bool is_least(const char *key)
     return begins_with(key, "min_") || begins_with(key, "least_");
 }
 
-/* Whether null means that there was nothing: no value, no query sent, no message. */
+/* Whether null means that there was nothing: no value, no query sent, no message, no connection
+ * established before the load, none replaced. */
 static bool is_of_nothing_if_null(const char *key)
 {
-    static const char *const keys[] = {"achieved_qps", "messages_per_s", "clock"};
+    static const char *const keys[] = {"achieved_qps",       "messages_per_s",    "clock",
+                                       "connect_rate_per_s", "connect_elapsed_s", "per_s"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)

@@ -96,7 +96,7 @@ static void counts_and_rates_add_and_the_rest_is_honest(void **state)
     assert_text(sum, "queries.outcomes.send/reset", "4");
     assert_text(sum, "connections.asked", "11");
     assert_text(sum, "connections.connect_elapsed_s", "1.5");
-    assert_text(sum, "connections.connect_rate_per_s", "null"); /* one is unknown */
+    assert_text(sum, "connections.connect_rate_per_s", "3.5"); /* the other established none */
     assert_text(sum, "rate.asked_qps", "300.0");
     assert_text(sum, "rate.achieved_qps", "199.75");
     assert_text(sum, "rate.duration_s", "3");
@@ -275,6 +275,34 @@ static void a_listener_that_measured_nothing_leaves_the_rate_of_messages_known(v
     result_free(sum);
 }
 
+static void an_instance_that_connected_nothing_leaves_the_rates_of_connections_known(void **state)
+{
+#define CONNECTIONS(more) "\"connections\":{\"asked\":5,\"live_at_end\":0," more "}"
+    static const char nothing[] = "{" NEEDED QUERIES("1", "")
+        CONNECTIONS("\"connect_rate_per_s\":null,"
+                    "\"connect_elapsed_s\":null") ","
+                                                  "\"started\":\"2026-01-31T23:59:59.123Z\","
+                                                  "\"verdict\":\"SUSPECT\","
+                                                  "\"churn\":{\"per_s\":null}}";
+    static const char something[] = "{" NEEDED QUERIES("1", "")
+        CONNECTIONS("\"connect_rate_per_s\":250.5,"
+                    "\"connect_elapsed_s\":0.02") ","
+                                                  "\"started\":\"2026-01-31T23:59:59.123Z\","
+                                                  "\"verdict\":\"VALID\","
+                                                  "\"churn\":{\"per_s\":12.5}}";
+    static const char *const pairs[][2] = {{nothing, something}, {something, nothing}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct json_object *sum = sum_of(pairs[i][0], pairs[i][1]);
+
+        assert_text(sum, "connections.connect_rate_per_s", "250.5");
+        assert_text(sum, "connections.connect_elapsed_s", "0.02");
+        assert_text(sum, "churn.per_s", "12.5");
+        result_free(sum);
+    }
+}
+
 static void instances_that_measured_nothing_have_no_rate(void **state)
 {
     static const char nothing[] = WITH("\"rate\":{\"achieved_qps\":null},\"valid_to\":null");
@@ -414,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_percentile_holds_if_it_holds_in_all_instances),
         cmocka_unit_test(an_instance_that_measured_nothing_leaves_the_rest_known),
         cmocka_unit_test(a_listener_that_measured_nothing_leaves_the_rate_of_messages_known),
+        cmocka_unit_test(an_instance_that_connected_nothing_leaves_the_rates_of_connections_known),
         cmocka_unit_test(instances_that_measured_nothing_have_no_rate),
         cmocka_unit_test(a_missing_key_is_unknown_like_null),
         cmocka_unit_test(a_missing_count_is_unknown_but_what_is_not_listed_did_not_occur),
