@@ -78,25 +78,30 @@ static int read_log_lines(struct recording *r, struct lines *l, struct hist *scr
 {
     char error[HLOG_ERROR_BYTES];
     struct hlog_interval interval;
+    bool has_head = false; /* a log without intervals ends with the names of the columns */
     int status = 0;
 
     do {
+        if (!is_whole(l))
+            return lines_refuse(l, "the line is truncated");
+        has_head |= *l->line != '#';
         switch (hlog_reader_line(l->line, &interval, error)) {
         case HLOG_START:
             r->log_start_ns = interval.begin_ns;
             break;
         case HLOG_INTERVAL:
-            status = is_whole(l) ? add_interval(r, l, &interval, scratch)
-                                 : lines_refuse(l, "the line is truncated");
+            status = add_interval(r, l, &interval, scratch);
             break;
         case HLOG_BAD:
-            status = lines_refuse(l, is_whole(l) ? error : "the line is truncated");
+            status = lines_refuse(l, error);
             break;
         case HLOG_NOTE:
             break;
         }
     } while (status == 0 && lines_next(l));
-    return status == 0 ? lines_end(l) : status;
+    if (status == 0 && (status = lines_end(l)) == 0 && !has_head)
+        return log_error("%s: truncated before the names of the columns", l->path);
+    return status;
 }
 
 static int read_log(struct recording *r, struct lines *l)

@@ -35,6 +35,28 @@ static void write_log(void)
     assert_int_equal(fclose(out), 0);
 }
 
+/* Writes the first lines of a log without intervals, and the next one without its end. */
+static void write_cut_log(int n_lines, bool with_next)
+{
+    FILE *whole = tmpfile(), *out = fopen(path, "we");
+    char line[256];
+
+    assert_non_null(whole);
+    assert_non_null(out);
+    hlog_begin(whole, "test", "0", 1700000000 * S);
+    rewind(whole);
+    for (int i = 0; i < n_lines; i++) {
+        assert_non_null(fgets(line, sizeof line, whole));
+        fputs(line, out);
+    }
+    if (with_next) {
+        assert_non_null(fgets(line, sizeof line, whole));
+        fprintf(out, "%.20s", line);
+    }
+    fclose(whole);
+    assert_int_equal(fclose(out), 0);
+}
+
 static void assert_totals(void)
 {
     assert_int_equal(all.n, 1);
@@ -63,6 +85,28 @@ static void loading_totals_keeps_only_their_sum(void **state)
     assert_int_equal(recordings_load_totals(&all, paths, 1), 0);
     assert_totals();
     assert_int_equal(all.items[0].timeline.n, 0);
+    recordings_free(&all);
+}
+
+static void a_log_that_was_cut_within_its_head_is_no_empty_one(void **state)
+{
+    enum { HEAD_LINES = 5 };
+    char *paths[] = {path};
+
+    (void)state;
+    for (int n = 0; n < HEAD_LINES; n++) {
+        write_cut_log(n, true);
+        assert_int_equal(recordings_load_totals(&all, paths, 1), -1);
+        recordings_free(&all);
+        if (n == 0)
+            continue;
+        write_cut_log(n, false);
+        assert_int_equal(recordings_load_totals(&all, paths, 1), -1);
+        recordings_free(&all);
+    }
+    write_cut_log(HEAD_LINES, false);
+    assert_int_equal(recordings_load_totals(&all, paths, 1), 0);
+    assert_int_equal(metrics_find(&all.items[0].metrics, "response")->hist.count, 0);
     recordings_free(&all);
 }
 
@@ -125,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loading_keeps_intervals),
         cmocka_unit_test(loading_totals_keeps_only_their_sum),
+        cmocka_unit_test(a_log_that_was_cut_within_its_head_is_no_empty_one),
         cmocka_unit_test(loading_results_keeps_nothing_of_a_log),
         cmocka_unit_test(rows_of_pushed_messages_have_a_send_lag),
         cmocka_unit_test(rows_of_queries_have_the_send_lag_of_each_query_once),
