@@ -164,14 +164,16 @@ static int release(struct output *o)
     return error;
 }
 
-/* Removes the file if it is new and still empty; not a link to it. */
+/* Removes the file if it is new and still empty; not a link through which it was created. */
 static void remove_new(const struct output *o)
 {
+    char *path = o->is_new ? realpath(o->name, NULL) : NULL;
     struct stat own, named;
 
-    if (o->is_new && fstat(o->fd, &own) == 0 && own.st_size == 0 && lstat(o->name, &named) == 0 &&
+    if (path != NULL && fstat(o->fd, &own) == 0 && own.st_size == 0 && lstat(path, &named) == 0 &&
         own.st_dev == named.st_dev && own.st_ino == named.st_ino)
-        (void)unlink(o->name);
+        (void)unlink(path);
+    free(path);
 }
 
 static int open_output(struct output *o)
