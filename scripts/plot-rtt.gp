@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Plots the rows of tcpclient -R or -o: response and service times over time, and response times by percentile.
 #   GNUTERM=unknown gnuplot -d -e "rows='rows.csv'; picture='rtt.png'" plot-rtt.gp
+if (system("gawk -F, '$1==\"A\" { print 1; exit }' '" . rows . "'") eq "") {
+    print "no answers in " . rows
+    exit status 1
+}
 set terminal pngcairo size 1100,800 font "sans,11"
 set output picture
 set datafile separator ","

@@ -103,6 +103,16 @@ def test_plot_labels_times_with_their_units():
         check_equal(labels.count(label), 2, f"{label} in {labels}; {r.stderr}")
 
 
+def test_plot_of_rows_without_answers_says_so_and_leaves_no_picture():
+    need_program("gawk")
+    need_program("gnuplot")
+    picture = temp_path("rtt.png")
+    rows = write_text(temp_path("rows.csv"), "Q,1,0,1,0,80,,,1.000\n")
+    r = run_command(["gnuplot", "-d", "-e", f"rows='{rows}'; picture='{picture}'", os.path.join(SOURCE_DIR, "scripts", "plot-rtt.gp")])
+    check(r.returncode != 0 and f"no answers in {rows}" in r.stderr, f"{r.returncode}: {r.stderr}")
+    check(not os.path.exists(picture), "a picture of nothing")
+
+
 def test_cmake_says_that_only_linux_is_supported():
     need_program("cmake")
     r = run_command(["cmake", "-S", SOURCE_DIR, "-B", temp_path("build"), "-DCMAKE_SYSTEM_NAME=FreeBSD"])
