@@ -62,6 +62,13 @@ remove_old_nights() {
     done
 }
 
+# A reference night with a later date counts as the last night in every comparison, and is never removed.
+note_later_nights() {
+    last=$(references | sed -n 1p)
+    [ "$(printf '%s\n' "$last" "$night" | sort | tail -n 1)" = "$night" ] ||
+        say "$program: warning: '$last' has a later date than tonight: remove it unless today's clock is wrong"
+}
+
 # The lines of /proc/cpuinfo, on stdin, that name the CPU: of x86 and POWER, Arm, RISC-V, IBM Z.
 cpu_models() {
     sed -nE -e 's/^(model name|cpu)[[:space:]]*: /cpu /p' -e 's/^(CPU (implementer|variant|part|revision)|uarch)[[:space:]]*: /\1 /p' \

@@ -347,6 +347,7 @@ ends_at=$((now + deadline_s))
 begin_night
 trap 'conclude 130 "INCONCLUSIVE: interrupted by a signal"' INT TERM HUP
 remove_old_nights
+note_later_nights
 machine_before=$(print_machine)
 preflight
 measure

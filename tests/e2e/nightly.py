@@ -253,10 +253,12 @@ def test_this_night_is_kept_even_if_the_clock_was_ahead():
     os.makedirs(nights.results)
     for day in range(1, 6):
         os.makedirs(f"{nights.results}/2098-01-{day:02}T000000Z")
+    write(f"{nights.results}/2098-01-04T000000Z/reference", "")
     nights.queue(*valid_runs(2))
     night, err = nights.run(2, "INCONCLUSIVE: first night")
     check_equal([os.path.basename(path) for path in nights.all()],
                 [os.path.basename(night), "2098-01-04T000000Z", "2098-01-05T000000Z"], f"kept; stderr: {err}")
+    check(err.startswith(f"nightly.sh: warning: '{os.path.realpath(nights.results)}/2098-01-04T000000Z' has a later date than tonight"), err)
 
 
 def test_many_reference_nights_cause_no_message():
