@@ -111,20 +111,25 @@ def test_setting_the_clock_of_a_host_ends_no_wait():
 
 
 def test_clients_start_by_their_own_clock_not_by_that_of_the_controller():
-    """Theirs are an hour ahead."""
+    """Theirs are an hour ahead. One answers late, and the start is as late: the controller waits for as much longer."""
     programs, playbook, inventory = temp_directory(), temp_path("play.yml"), temp_path("inventory.yml")
-    write_program(programs + "/date", "#!/bin/sh\necho $(($(/bin/date +%s) + 3600)).5\n")
+    write_program(programs + "/date", f"#!/bin/sh\nmkdir {programs}/first 2>/dev/null || sleep 3\nexec /bin/date -d '1 hour' \"$@\"\n")
     clients = {host: {"ansible_connection": "local", "remote_dir": temp_directory()} for host in ("c1", "c2")}
     write_json(inventory, {"all": {"children": {"server": {"hosts": {"srv": {"ansible_connection": "local"}}}, "clients": {"hosts": clients}}}})
-    write_json(playbook, [{"hosts": "server:clients", "tasks": [{"ansible.builtin.import_role": {"name": "fleet", "tasks_from": "load"}}]}])
-    settings = {"fleet_stop": "", "fleet_seconds": 0, "lead": 1, "programs": "/", "fleet_asked": "{{ now().timestamp() }}"}
+    write_json(playbook, [{"hosts": "server:clients", "tasks": [{"ansible.builtin.import_role": {"name": "fleet", "tasks_from": "load"}}]},
+                          {"hosts": "clients", "tasks": [{"ansible.builtin.debug": {"msg": "here {{ fleet_start_here }} ahead {{ fleet_ahead }}."}}]}])
     begin, begin_s = time.time(), time.monotonic()
+    settings = {"fleet_stop": "", "fleet_seconds": 0, "lead": 1, "programs": "/", "fleet_asked": begin}
     r = run_command(["ansible-playbook", "-i", inventory, "-e", json.dumps(settings), playbook],
                     env={**ansible_environment(), "ANSIBLE_ROLES_PATH": FLEET + "/roles", "PATH": f"{programs}:{os.environ['PATH']}"})
     check_equal(r.returncode, 0, f"exit code: {r.stdout} {r.stderr}")
     starts = {read_text(of_host["remote_dir"] + "/start") for of_host in clients.values()}
     check_equal(len(starts), 1, "start times")
-    check_between(float(starts.pop()), begin + 3600, begin + 3600 + time.monotonic() - begin_s + 2, "the start time")
+    start = float(starts.pop())
+    check_between(start, begin + 3600, begin + 3600 + 2 * (time.monotonic() - begin_s) + 2, "the start time")
+    told = [(float(here), float(ahead)) for here, ahead in re.findall(r"here ([0-9.]+) ahead ([0-9.]+)\.", r.stdout)]
+    check_equal(len(told), 2, f"clients in {r.stdout}")
+    check(start - told[0][0] < min(ahead for _, ahead in told) + 1, f"the controller takes the start for earlier than {start}: {told}")
 
 
 def test_hosts_that_cannot_take_part_are_left_out_and_told_why():
