@@ -2,6 +2,7 @@
  * cmd_compare: tcpreport compare.  Takes the VALID runs of two groups, one value per run and
  * metric, and says which metrics are worse in the second group. */
 #include "base/log.h"
+#include "report/answer_note_reader.h"
 #include "report/cmd.h"
 #include "report/cmd_nights.h"
 #include "report/compare_report.h"
@@ -112,6 +113,15 @@ static size_t count_findings(const struct outcome *o, enum comparison_finding fi
     return count;
 }
 
+/* The groups got the same kinds of answers: one run is enough. */
+static void note_answers(const struct recording *r)
+{
+    char text[ANSWER_NOTE_BYTES];
+
+    if (answer_note_read(text, r->result, ANSWER_NOTE_ERRORS) != NULL)
+        log_error("note: %s: %s", r->name, text);
+}
+
 static void judge(struct outcome *o, const struct report_opts *opts, const struct run_group *a,
                   const struct run_group *b)
 {
@@ -131,6 +141,7 @@ static void judge(struct outcome *o, const struct report_opts *opts, const struc
         return;
     if (fingerprint_program(a->valid[0]->result, b->valid[0]->result, text) > 0)
         log_error("note: %s", text);
+    note_answers(b->valid[0]);
     if (compare(o, a, b) != 0)
         return;
     if (o->n_found == 0)

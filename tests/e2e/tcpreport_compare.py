@@ -229,6 +229,17 @@ def test_nights_of_another_program_are_noted():
     check(re.fullmatch(r'tcpreport: note: version "\S+" and "0\.0\.9"\n', r.stderr), r.stderr)
 
 
+@covered_by_others
+def test_a_server_that_answers_with_errors_in_both_groups_is_noted():
+    before, now = nights_of(2, 2)
+    arguments = ["compare", "--min-runs", 2, *before, "--", *now]
+    check_equal(report(*arguments, code=None).stderr, "", "the control: other answers")
+    for name in before + now:
+        change(name, answers={"rcodes": {"SERVFAIL": 1000}, "echoed": 0})
+    said = report(*arguments, code=None).stderr
+    check(said.startswith(f"tcpreport: note: {now[0][:-5]}: 100 % of the answers were SERVFAIL, "), said)
+
+
 def test_a_night_with_different_settings_is_named():
     *before, tonight = nights_of(8, 2)
     other = before[3][1]
