@@ -105,6 +105,7 @@ struct client_result {
     uint64_t sent_ns;
     /* Likewise, without those that waited for an id, which the server owed. */
     uint64_t unblocked_ns;
+    uint64_t longest_hold_ns; /* for which the connect rate made a measured query wait */
     bool has_growth; /* the run was long enough to judge growth, which losses do not explain */
     uint64_t in_flight_early, in_flight_late; /* least of the second and the last quarter */
     struct host_counters host_before;         /* before the first connection */

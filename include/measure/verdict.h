@@ -76,6 +76,8 @@ struct verdict_input {
     bool has_latency;
     uint64_t n_latencies; /* queries with an answer, or messages, and those that count as slower */
     struct verdict_percentile percentiles[VERDICT_N_PERCENTILES];
+    uint64_t longest_hold_ns;   /* part of the own delay of some query: it waited for the connect
+                                 * rate */
     unsigned required;          /* the index of the percentile that has to hold */
     uint64_t lost_segments;     /* retransmits of this run's connections, on loopback */
     uint64_t n_delayed_by_loss; /* upper bound of the number of queries that waited for them */

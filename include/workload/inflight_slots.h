@@ -57,7 +57,7 @@ struct inflight_query {
     uint32_t conn_prev, conn_next;
     /* Waiting and sent queries in order of time. */
     uint32_t fifo_prev, fifo_next;
-    uint32_t late_us; /* the caller's: how late it was queued */
+    uint32_t late_us; /* the caller's: this host's delay before it could be sent */
 };
 
 _Static_assert(sizeof(struct inflight_query) <= 56, "memory per query in flight");

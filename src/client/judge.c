@@ -98,6 +98,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
         .has_steal = r->loaded && steal >= 0,
         .steal_percent = steal,
         .required = required,
+        .longest_hold_ns = r->longest_hold_ns,
         .datagrams_dropped = tally_get(&r->tally.datagrams.dropped),
         .tcp_memory_pressures = pressures != HOST_COUNTERS_UNKNOWN ? pressures : 0,
         .out_of_ports = churns ? tally_connections_by_reason(&r->tally, REASON_PORTS) : 0,

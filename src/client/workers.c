@@ -200,6 +200,8 @@ static void collect(const struct client_figures *f, struct client_result *result
     }
     if (f->least_push_ns < result->push_least_ns)
         result->push_least_ns = f->least_push_ns;
+    if (f->longest_hold_ns > result->longest_hold_ns)
+        result->longest_hold_ns = f->longest_hold_ns;
 }
 
 uint64_t client_workers_stopped_ns(const struct client_workers *workers)

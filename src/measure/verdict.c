@@ -113,7 +113,7 @@ unsigned verdict_judge(const struct verdict_input *in)
 
 /* --- words --- */
 
-enum { SUBJECT_BYTES = 32 }; /* of a sentence */
+enum { SUBJECT_BYTES = 32, HOLD_BYTES = 80 }; /* of parts of a sentence */
 
 #define VERDICT_NAME(id, name, meaning)    name,
 #define VERDICT_MEANING(id, name, meaning) meaning,
@@ -155,10 +155,22 @@ static const char *from_percentile(char text[SUBJECT_BYTES], const struct verdic
     return text;
 }
 
+/* "; queries waited ..." if the connect rate alone can have made own delays exceed the limit. */
+static const char *hold_text(char text[HOLD_BYTES], const struct verdict_input *in, unsigned i)
+{
+    char hold[UNITS_TEXT_BYTES];
+
+    text[0] = '\0';
+    if (in->longest_hold_ns > limit_ns(in, i))
+        snprintf(text, HOLD_BYTES, "; queries waited up to %s for --connect-rate: raise it",
+                 units_format_duration(hold, in->longest_hold_ns));
+    return text;
+}
+
 /* Explains the first percentile that does not hold. */
 static void explain_delay(char *text, size_t n_bytes, const struct verdict_input *in)
 {
-    char own[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES], n[UNITS_TEXT_BYTES];
+    char own[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES], n[UNITS_TEXT_BYTES], hold[HOLD_BYTES];
     char subject[SUBJECT_BYTES];
     const unsigned i = verdict_n_holding(in);
     int n_written;
@@ -174,12 +186,12 @@ static void explain_delay(char *text, size_t n_bytes, const struct verdict_input
                      in->lost_segments, units_noun(in->lost_segments, "packet", "packets"),
                      from_percentile(subject, in, i, "are", "is"));
     else
-        n_written =
-            snprintf(text, n_bytes, "%s %s at %s (limit %s)",
-                     in->of_messages ? "the server's send lag and this host's delay add up to"
-                                     : "this host's own delay is",
-                     units_format_duration(own, in->percentiles[i].own_ns),
-                     verdict_percentile_name(i), units_format_duration(limit, limit_ns(in, i)));
+        n_written = snprintf(
+            text, n_bytes, "%s %s at %s (limit %s)%s",
+            in->of_messages ? "the server's send lag and this host's delay add up to"
+                            : "this host's own delay is",
+            units_format_duration(own, in->percentiles[i].own_ns), verdict_percentile_name(i),
+            units_format_duration(limit, limit_ns(in, i)), hold_text(hold, in, i));
     if (in->has_steal && in->steal_percent >= 0.1 && n_written > 0 && (size_t)n_written < n_bytes)
         snprintf(text + n_written, n_bytes - (size_t)n_written, "; %.1f %% of CPU time stolen",
                  in->steal_percent);

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "descriptor.h"
+#include "fiber.h"
 #include "ports.h"
 #include "tcp.h"
 #include "violation.h"
@@ -96,6 +97,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
     if (error == 0)
         error = ports_choose(tcp_at((uint32_t)i));
     tcp_at((uint32_t)i)->peer_port = ntohs(in->sin_port);
+    tcp_at((uint32_t)i)->ledger.connect_ns = fiber_clock_ns[fiber_current()];
     tcp_at((uint32_t)i)->is_secure =
         world.scenario.tls > 0 && !ports_are_plain(ntohs(in->sin_port));
     if (error == 0)

@@ -161,18 +161,29 @@ static void check_lag(const struct scenario *s, const struct hist *lag)
     LAW(lag->max_ns <= most_ns, "a query was sent %" PRIu64 " ns after it was due", lag->max_ns);
 }
 
+/* Whether each connection begins to open as soon as the connect rate allows it. */
+static bool only_rate_delays(const struct scenario *s)
+{
+    return s->keepalive + s->memory_grant + s->planned_ports + s->fd_limit == 0 &&
+           s->socket_permille + s->bind_permille + s->connect_permille + s->watch_permille == 0 &&
+           s->connect_window >= s->connections && laws_most_late_ns(s) < 100000000;
+}
+
+uint64_t laws_most_late_connect_ns(const struct scenario *s)
+{
+    return only_rate_delays(s) ? laws_most_late_ns(s) : UINT64_MAX;
+}
+
 /* Whether each connection opens at once, and the drain is long enough for it.  False if it may have
  * to wait for answers on the previous connection, which is being closed. */
 static bool all_connect(const struct scenario *s)
 {
     const uint64_t trip_us = s->latency_us + s->jitter_us;
 
-    return s->keepalive + s->syn_lost_permille + s->refused_permille + s->accept_queue +
-                   s->stall_us + s->handshake_permille + s->restart_every_us ==
+    return only_rate_delays(s) && s->connect_rate == 0 &&
+           s->syn_lost_permille + s->refused_permille + s->accept_queue + s->stall_us +
+                   s->handshake_permille + s->restart_every_us ==
                0 &&
-           s->connect_rate + s->memory_grant + s->planned_ports + s->fd_limit == 0 &&
-           s->socket_permille + s->bind_permille + s->connect_permille + s->watch_permille == 0 &&
-           s->connect_window >= s->connections && laws_most_late_ns(s) < 100000000 &&
            s->connect_timeout_us > 200000 + 4 * trip_us && s->drain_us > 200000 + 6 * trip_us;
 }
 

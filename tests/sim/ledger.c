@@ -5,6 +5,7 @@
 #include "classes.h"
 #include "client/worker/query.h"
 #include "fiber.h"
+#include "laws.h"
 #include "ledger_answers.h"
 #include "ledger_entries.h"
 #include "ledger_idle.h"
@@ -124,15 +125,26 @@ static uint64_t late_us(const struct inflight_query *q, uint64_t at_ns)
     return at_ns > q->intended_ns ? (at_ns - q->intended_ns) / 1000 : 0;
 }
 
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 /* How late the query was queued, by a time that the clock showed since the worker woke, or just
- * before. */
+ * before; if the connect rate held its connection back, how late that was opened. */
 static void check_lateness(const struct tcp *t, const struct inflight_query *q, uint32_t slot)
 {
     const struct queued *at = &queued[fiber_current()].all[slot];
+    const bool was_paced = world.scenario.connect_rate > 0 && q->tag & CLIENT_QUERY_WAITED;
+    const uint64_t connect_ns = was_paced ? t->ledger.connect_ns : 0;
+    const uint64_t spare_ns = laws_most_late_connect_ns(&world.scenario);
+    const uint64_t paced_ns = connect_ns > spare_ns ? connect_ns - spare_ns : 0;
+    const uint64_t least_us = late_us(q, later(at->woke_ns, paced_ns));
+    const uint64_t most_us = late_us(q, later(at->last_ns, connect_ns));
 
-    LAW(q->late_us >= late_us(q, at->woke_ns) && q->late_us <= late_us(q, at->last_ns),
-        "fd %d id %u: queued %u us late, not %" PRIu64 " to %" PRIu64, t->fd, q->id, q->late_us,
-        late_us(q, at->woke_ns), late_us(q, at->last_ns));
+    LAW(q->late_us >= least_us && q->late_us <= most_us,
+        "fd %d id %u: delayed %u us by this host, not %" PRIu64 " to %" PRIu64, t->fd, q->id,
+        q->late_us, least_us, most_us);
 }
 
 void ledger_on_sent(uint32_t i, const struct inflight_query *q, uint32_t slot, uint64_t sent_ns)

@@ -28,6 +28,11 @@ MUTATIONS = {
         "(uint64_t)q->late_us * 1000",
         "0",
     ),
+    "waiting_for_the_connect_rate_is_not_the_own_delay": (
+        "src/client/worker/demand.c",
+        "    if (!client_hold_is_kept(hold))",
+        "    if (client_hold_is_kept(hold))",
+    ),
     "own_delay_begins_when_the_query_is_to_be_sent": (
         "src/client/worker/dispatch.c",
         "const uint64_t now_ns = d->span->now_ns;",

@@ -78,6 +78,7 @@ struct tcp_ledger {
     /* The last time that something was received or expired, or that it became usable, by the
      * product's clock. */
     uint64_t rest_ns;
+    uint64_t connect_ns;           /* when connect(2) was called, by the product's clock */
     struct dns_keepalive answer;   /* the one that is being read, ... */
     uint32_t n_answer, n_expected; /* ... its bytes so far, and those of its message */
     uint32_t allowed;              /* by the last answer, in units of 100 ms; UINT32_MAX: any */

@@ -9,6 +9,7 @@
 #ifndef TCPSCALER_CLIENT_WORKER_CONNECT_H
 #define TCPSCALER_CLIENT_WORKER_CONNECT_H
 
+#include "client/worker/hold.h"
 #include "client/worker/pool.h"
 #include "client/worker/reopen.h"
 #include "client/worker/send.h"
@@ -40,6 +41,7 @@ struct client_connect {
     struct alarm alarm;          /* with connect_arrival: replaces due_event */
     bool awaits_arrival;         /* the alarm is set */
     struct client_reopen reopen; /* without room unless slots are kept */
+    struct client_hold hold;     /* kept on demand, with a connect rate */
     bool was_reopened;           /* the last connection opened was a reopened one */
     uint32_t n_in_window;
     bool opening;   /* client_connect_more() is running: no event is needed to continue */

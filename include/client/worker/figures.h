@@ -55,6 +55,7 @@ struct client_figures {
     uint64_t last_sent_ns;      /* of a measured query; 0: none sent */
     uint64_t last_unblocked_ns; /* of those that did not wait for an id; 0: none */
     uint64_t first_lag_ns;      /* send lag of the first measured query */
+    uint64_t longest_hold_ns;   /* of a measured query: client/worker/hold.h */
     uint64_t stopped_ns;        /* when a listener stopped measuring on request; 0: it did not */
     int64_t least_push_ns;      /* lowest response time of a message; INT64_MAX: no message */
     const char *tls_version, *tls_cipher; /* of the first successful handshake; NULL: none */

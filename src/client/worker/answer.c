@@ -15,7 +15,8 @@ static uint64_t arrival_ns(const struct client_transport *t, uint64_t sent_ns, u
 }
 
 /* This host's part of the response time.  Once a query is queued, excludes waiting for an id,
- * because the server holds all ids of the connection, and for a connection. */
+ * because the server holds all ids of the connection, and for a connection, unless the connect rate
+ * held it back (client/worker/hold.h). */
 static uint64_t own_delay_ns(const struct client_transport *t, const struct inflight_query *q,
                              uint64_t received_ns)
 {

@@ -30,6 +30,14 @@ static bool arrives(const struct client_connect *cc)
 
 /* --- whether to open --- */
 
+/* There is something to open: the rate counts from now on. */
+static void end_idle(struct client_connect *cc, uint64_t now_ns)
+{
+    if (cc->idle)
+        pacer_skip_to(&cc->pacer, now_ns);
+    cc->idle = false;
+}
+
 static bool wait_for_rate(struct client_connect *cc)
 {
     uint64_t now_ns;
@@ -38,9 +46,7 @@ static bool wait_for_rate(struct client_connect *cc)
     if (cc->transport->config->connect_rate_per_s <= 0)
         return false;
     now_ns = clock_now_ns();
-    if (cc->idle)
-        pacer_skip_to(&cc->pacer, now_ns);
-    cc->idle = false;
+    end_idle(cc, now_ns);
     if (cc->pacer.next_ns <= now_ns) {
         cc->due_ns = cc->pacer.next_ns;
         client_connect_next(cc, &cc->pacer);
@@ -167,6 +173,7 @@ void client_connect_open(struct client_connect *cc, struct client_conn *c, uint6
 
     client_conn_begin(c, t);
     client_setup_times_opened(c, due_ns);
+    client_hold_allow(&cc->hold, client_conn_slot(c), due_ns);
     c->replaces = client_slots_are_kept(slots) && client_slots_begin(slots, client_conn_slot(c));
     if (c->replaces)
         tally_add(&t->figures->tally.connections.reopened, 1);
@@ -302,6 +309,9 @@ int client_connect_init(struct client_connect *cc)
 
     if (reuses && client_reopen_init(&cc->reopen, t->n_conns) != 0)
         return -1;
+    if (t->config->on_demand && t->config->connect_rate_per_s > 0 &&
+        client_hold_init(&cc->hold, t->n_conns) != 0)
+        return -1;
     client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, reuses);
     t->figures->connect_window = window > 0 ? window : 1;
     cc->unlimited = client_config_opens_all(t->config);
@@ -317,6 +327,7 @@ void client_connect_free(struct client_connect *cc)
 {
     alarm_free(&cc->alarm);
     client_reopen_free(&cc->reopen);
+    client_hold_free(&cc->hold);
     client_tuples_free(&cc->tuples);
 }
 
@@ -384,11 +395,20 @@ void client_connect_freed(struct client_connect *cc)
         want_more(cc);
 }
 
+/* From now on the rate may hold the connection back, however late the event comes. */
+static void note_request(struct client_connect *cc, uint32_t slot, uint64_t now_ns)
+{
+    end_idle(cc, now_ns);
+    client_hold_request(&cc->hold, slot, now_ns);
+}
+
 void client_connect_reopen(struct client_connect *cc, uint32_t slot)
 {
     if (cc->stopped)
         return;
     client_reopen_add(&cc->reopen, slot);
+    if (client_hold_is_kept(&cc->hold))
+        note_request(cc, slot, clock_now_ns());
     want_more(cc);
 }
 

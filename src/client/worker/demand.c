@@ -151,6 +151,32 @@ void client_demand_answers(struct client_demand *d, struct client_conn *c, const
 
 /* --- connections --- */
 
+static void add_hold(struct client_demand *d, struct inflight_query *q, uint64_t hold_ns)
+{
+    struct client_figures *f = d->transport->figures;
+    const uint64_t late_us = q->late_us + hold_ns / 1000;
+
+    q->late_us = late_us < UINT32_MAX ? (uint32_t)late_us : UINT32_MAX;
+    if (client_query_is_measured(q) && hold_ns > f->longest_hold_ns)
+        f->longest_hold_ns = hold_ns;
+}
+
+/* Adds to how late each query was queued for how long this host's connect rate made it wait. */
+static void add_holds(struct client_demand *d, const struct client_conn *c)
+{
+    const struct client_hold *hold = &d->connect->hold;
+    struct inflight *t = &d->queries->inflight;
+
+    if (!client_hold_is_kept(hold))
+        return;
+    for (uint32_t i = c->queries.head; i != INFLIGHT_NONE; i = inflight_at(t, i)->conn_next) {
+        struct inflight_query *q = inflight_at(t, i);
+        const uint64_t queued_ns = q->intended_ns + (uint64_t)q->late_us * 1000;
+
+        add_hold(d, q, client_hold_ns(hold, client_conn_slot(c), queued_ns));
+    }
+}
+
 void client_demand_usable(struct client_demand *d, struct client_conn *c, uint64_t now_ns)
 {
     struct client_demand_client *client = client_of(d, c);
@@ -161,6 +187,7 @@ void client_demand_usable(struct client_demand *d, struct client_conn *c, uint64
     client_idle_allow_any(d->idle, c);
     c->queries = client->waiting;
     inflight_list_init(&client->waiting);
+    add_holds(d, c);
     if (c->queries.head != INFLIGHT_NONE)
         client_send_join(d->send, c);
     client_idle_rest(d->idle, c, now_ns);

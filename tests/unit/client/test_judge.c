@@ -348,8 +348,10 @@ static void queries_that_waited_for_a_connection_on_demand_do_not_make_this_host
 
     m->result.sent_ns = m->result.unblocked_ns *= 2;
     m->plan.config.on_demand = true;
+    m->result.longest_hold_ns = 7;
     client_judge(&m->result, &m->plan, 0);
     assert_int_equal(m->result.doubts, 0);
+    assert_int_equal(m->result.verdict.longest_hold_ns, 7);
 }
 
 /* Its overloads are on purpose. */

@@ -181,9 +181,12 @@ a_run_is_as_long_as_its_first_and_last_connection_and_as_late_as_its_latest_work
     assert_int_equal(last_sent_ns, 77);
     assert_int_equal(last_unblocked_ns, 55);
     all[1].figures.last_sent_ns = 66;
+    all[0].figures.longest_hold_ns = 3;
+    all[1].figures.longest_hold_ns = 2;
     client_workers_collect(&workers, &result, &last_sent_ns, &last_unblocked_ns);
     assert_int_equal(result.start.late_ns, 50);
     assert_int_equal(last_sent_ns, 77);
+    assert_int_equal(result.longest_hold_ns, 3);
 }
 
 static void connection_metrics_are_merged(void **state)

@@ -365,6 +365,26 @@ static void stolen_time_is_mentioned_if_there_was_some(void **state)
     assert_null(strstr(verdict_explain(text, &in, VERDICT_HOST_NOISE), stolen));
 }
 
+/* Shorter waits are not why the percentile does not hold. */
+static void waits_for_the_connect_rate_are_named_if_they_can_be_the_cause(void **state)
+{
+    struct verdict_input in = good;
+    char text[VERDICT_TEXT_BYTES];
+
+    (void)state;
+    in.has_steal = false;
+    in.percentiles[P99].own_ns = 1400 * US;
+    in.longest_hold_ns = 1000 * US;
+    assert_string_equal(verdict_explain(text, &in, VERDICT_HOST_NOISE),
+                        "host-noise: this host's own delay is 1.40 ms at p99 (limit 1.00 ms): see "
+                        "docs/noise.md");
+    in.longest_hold_ns = 1450000 * US;
+    assert_string_equal(verdict_explain(text, &in, VERDICT_HOST_NOISE),
+                        "host-noise: this host's own delay is 1.40 ms at p99 (limit 1.00 ms); "
+                        "queries waited up to 1.45 s for --connect-rate: raise it: see "
+                        "docs/noise.md");
+}
+
 static void start_that_was_missed_is_a_doubt(void **state)
 {
     struct verdict_input in = good;
@@ -439,6 +459,7 @@ int main(void)
         cmocka_unit_test(messages_that_are_missing_and_clocks_that_disagree_are_doubts),
         cmocka_unit_test(a_reason_is_explained_by_its_figure),
         cmocka_unit_test(stolen_time_is_mentioned_if_there_was_some),
+        cmocka_unit_test(waits_for_the_connect_rate_are_named_if_they_can_be_the_cause),
         cmocka_unit_test(start_that_was_missed_is_a_doubt),
         cmocka_unit_test(queries_cut_off_by_the_end_are_a_doubt),
         cmocka_unit_test(run_that_measured_nothing_is_in_doubt_once),
