@@ -4,6 +4,7 @@
 #ifndef TCPSCALER_WORKLOAD_DEADLINES_H
 #define TCPSCALER_WORKLOAD_DEADLINES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define DEADLINES_NEVER UINT64_MAX
@@ -16,6 +17,12 @@ struct deadlines {
     uint32_t *positions; /* of each slot: index in heap + 1; 0: no deadline */
     uint32_t n;
 };
+
+/* Returns how much memory deadlines_init() takes for each slot. */
+static inline size_t deadlines_slot_bytes(void)
+{
+    return sizeof(struct deadline) + sizeof(uint32_t);
+}
 
 /* Allocates room for n_slots slots without deadlines.  Returns 0, or -1 if out of memory. */
 int deadlines_init(struct deadlines *d, uint32_t n_slots);

@@ -10,6 +10,7 @@
 #include "client/plan_schedule.h"
 #include "client/plan_target.h"
 #include "client/plan_threads.h"
+#include "client/worker/demand.h"
 #include "client/worker/query.h"
 #include "client/worker/record.h"
 #include "client/worker/reopen.h"
@@ -126,7 +127,7 @@ static uint64_t kept_bytes(const struct client_config *c, const struct client_op
     const bool reuses_slots = c->queries_per_conn > 0 || client_config_keeps_opening(c) ||
                               o->control != NULL || o->find != CLIENT_FIND_NONE;
 
-    return (c->record_connections ? sizeof(struct client_record) : 0) +
+    return (c->record_connections ? sizeof(struct client_record) : 0) + client_demand_bytes(c) +
            (reuses_slots ? sizeof(struct client_slot) + sizeof(struct client_reopen_link) : 0);
 }
 

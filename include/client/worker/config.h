@@ -172,4 +172,10 @@ static inline bool client_config_opens_all(const struct client_config *c)
     return client_config_keeps_opening(c) || c->connect_arrival != CLIENT_CONNECT_WINDOW;
 }
 
+/* Whether the connect rate may hold back a connection that queries wait for. */
+static inline bool client_config_holds_connects(const struct client_config *c)
+{
+    return c->on_demand && c->connect_rate_per_s > 0;
+}
+
 #endif

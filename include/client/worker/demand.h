@@ -31,6 +31,10 @@ struct client_demand {
     struct client_demand_client *clients; /* one per slot; NULL: not on demand */
 };
 
+/* Returns how much memory a worker keeps for each client, for the parts that only clients on demand
+ * use: this one, client_idle, and client_hold.  Main thread. */
+size_t client_demand_bytes(const struct client_config *config);
+
 /* Allocates the clients.  The fields before `clients` are set by the caller.  Returns 0, or -1 if
  * out of memory. */
 int client_demand_init(struct client_demand *d);

@@ -10,6 +10,7 @@
 #include "workload/deadlines.h"
 
 #include <event2/event_struct.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct client_idle {
@@ -20,6 +21,9 @@ struct client_idle {
     struct event close_event;
     uint64_t armed_ns; /* when the pending event is due */
 };
+
+/* Returns how much memory is kept for each connection.  Main thread. */
+size_t client_idle_bytes(const struct client_config *config);
 
 /* Prepares the deadlines and the timer.  transport is set by the caller.  Returns 0, or -1 if out
  * of memory. */

@@ -309,8 +309,7 @@ int client_connect_init(struct client_connect *cc)
 
     if (reuses && client_reopen_init(&cc->reopen, t->n_conns) != 0)
         return -1;
-    if (t->config->on_demand && t->config->connect_rate_per_s > 0 &&
-        client_hold_init(&cc->hold, t->n_conns) != 0)
+    if (client_config_holds_connects(t->config) && client_hold_init(&cc->hold, t->n_conns) != 0)
         return -1;
     client_tuples_init(&cc->tuples, t->config, t->first_conn, t->n_conns, reuses);
     t->figures->connect_window = window > 0 ? window : 1;

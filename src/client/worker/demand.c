@@ -15,6 +15,14 @@ struct client_demand_client {
     struct dns_keepalive answer;  /* the one that is arriving */
 };
 
+size_t client_demand_bytes(const struct client_config *config)
+{
+    if (!config->on_demand)
+        return 0;
+    return sizeof(struct client_demand_client) + client_idle_bytes(config) +
+           (client_config_holds_connects(config) ? sizeof(struct client_hold_times) : 0);
+}
+
 int client_demand_init(struct client_demand *d)
 {
     const uint32_t n = d->transport->n_conns;

@@ -22,6 +22,11 @@ enum { MOST_PER_EVENT = 64 };
 
 static void on_due(evutil_socket_t fd, short what, void *arg);
 
+size_t client_idle_bytes(const struct client_config *config)
+{
+    return deadlines_slot_bytes() + (config->keepalive ? sizeof(uint32_t) : 0);
+}
+
 int client_idle_init(struct client_idle *idle)
 {
     const struct client_transport *t = idle->transport;

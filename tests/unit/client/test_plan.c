@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "client/worker/demand.h"
 #include "client/worker/record.h"
 #include "client/worker/reopen.h"
 #include "client/worker/slots.h"
@@ -89,7 +90,18 @@ static void memory_of_records_is_that_of_runs_that_keep_them(void **state)
     (void)state;
     assert_kept_bytes("-c 100", 0);
     assert_kept_bytes("-c 100 --connections-out /x", sizeof(struct client_record));
-    assert_kept_bytes("-c 100 -r 10 --on-demand", sizeof(struct client_record) + slot_bytes);
+}
+
+static void memory_of_clients_on_demand_includes_their_idle_times_and_holds(void **state)
+{
+    const uint64_t n_bytes = sizeof(struct client_record) + slot_bytes +
+                             client_demand_bytes(&(struct client_config){.on_demand = true});
+
+    (void)state;
+    assert_true(n_bytes > sizeof(struct client_record) + slot_bytes + deadlines_slot_bytes());
+    assert_kept_bytes("-c 100 -r 10 --on-demand", n_bytes);
+    assert_kept_bytes("-c 100 -r 10 --on-demand --keepalive", n_bytes + sizeof(uint32_t));
+    assert_kept_bytes("-c 100 -r 10 --on-demand -n 5", n_bytes + sizeof(struct client_hold_times));
 }
 
 static void memory_of_slots_is_that_of_runs_that_reuse_them(void **state)
@@ -282,6 +294,7 @@ int main(void)
         cmocka_unit_test(memory_of_rows_is_that_of_two_for_each_query),
         cmocka_unit_test(rows_of_an_unknown_number_of_queries_fill_their_rings),
         cmocka_unit_test(memory_of_records_is_that_of_runs_that_keep_them),
+        cmocka_unit_test(memory_of_clients_on_demand_includes_their_idle_times_and_holds),
         cmocka_unit_test(memory_of_slots_is_that_of_runs_that_reuse_them),
         cmocka_unit_test(there_is_room_for_the_connections_that_may_be_requested),
         cmocka_unit_test(a_search_for_connections_per_second_begins_with_none),
