@@ -223,7 +223,7 @@ def test_a_starved_client_reports_no_capacity():
     """Stopped for 30 ms five times a second: every bad trial is this host's doing."""
     with Server() as server:
         client, _ = start_search("-p", server.port, "-c", 10, "--find", "rate", "--slo", "p90<2ms", "--find-range", "1k-10k",
-                                 "--kernel-ts")
+                                 "--find-time", "100s", "--kernel-ts")
         over = threading.Event()
 
         def starve():

@@ -238,12 +238,13 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
 {
     const uint64_t ns = search_round_trial_ns(s, s->round, load);
     const bool has_answer = has_bounds(s);
+    const bool fits = elapsed_ns + needed_ns(s, ns, has_answer) <= s->config.time_ns;
 
-    if (search_void_stays(s, load))
+    if (search_void_stays(s, load) && !(fits && search_void_may_pass(s, load)))
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_VOID);
     if (s->n == SEARCH_MOST_TRIALS)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TOO_MANY);
-    if (elapsed_ns + needed_ns(s, ns, has_answer) <= s->config.time_ns)
+    if (fits)
         return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
     if (!has_answer)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);

@@ -45,8 +45,86 @@ static void a_first_load_that_stays_void_ends_the_search(void **state)
     simulated_search(&s, &config, &server);
     assert_int_equal(s.status, SEARCH_INCONCLUSIVE);
     assert_int_equal(s.reason, SEARCH_VOID);
-    assert_int_equal(s.n, 4);
+    assert_int_equal(s.n, 13); /* of 1.7 s: a twentieth of the time */
     assert_true(s.void_load == 1000);
+}
+
+/* Seconds during which the host has noise. */
+static double noise_from_s, noise_to_s;
+
+static struct trial_judgment void_meanwhile(struct simulated *server, double load,
+                                            double duration_s)
+{
+    const bool is_void = server->now_s >= noise_from_s && server->now_s < noise_to_s;
+
+    return is_void ? VOID : simulated_cliff(server, load, duration_s);
+}
+
+/* Wherever it begins.  The trials before do not depend on it. */
+static void noise_that_passes_ends_no_search(void **state)
+{
+    (void)state;
+    for (noise_from_s = 0; noise_from_s < 60; noise_from_s += 5) {
+        struct simulated server = {.trial = void_meanwhile, .capacity = 20000, .recovery_ns = S_NS};
+        double lower, upper;
+
+        noise_to_s = noise_from_s + 15;
+        simulated_search(&s, &config, &server);
+        search_bounds(&s, &lower, &upper);
+        assert_int_equal(s.status, SEARCH_FOUND);
+        assert_true(lower <= 20000 && 20000 < upper);
+    }
+}
+
+static void add_void(enum trial_reason reason, uint64_t measured_ns)
+{
+    const struct search_order order = {SEARCH_DOUBLE, 1000, measured_ns};
+
+    s.trials[s.n++] = (struct search_trial){order, {TRIAL_VOID, reason, 0}, measured_ns};
+}
+
+static void noise_may_pass_for_a_twentieth_of_the_time_and_a_minute(void **state)
+{
+    static const struct {
+        uint64_t time_s, most_s;
+    } cases[] = {{60, 3}, {420, 21}, {1200, 60}, {7200, 60}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct search_config timed = config;
+
+        timed.time_ns = cases[i].time_s * S_NS;
+        search_init(&s, &timed);
+        add_void(TRIAL_HOST_NOISE, S_NS);
+        add_void(TRIAL_GENERATOR_LIMITED, cases[i].most_s * S_NS - S_NS - 2 * OVERHEAD_NS - 1);
+        assert_true(search_void_may_pass(&s, 1000));
+        s.trials[0].measured_ns++;
+        assert_false(search_void_may_pass(&s, 1000));
+        assert_true(search_void_may_pass(&s, 2000));
+    }
+}
+
+static void what_lacks_connections_does_not_pass(void **state)
+{
+    (void)state;
+    search_init(&s, &config);
+    add_void(TRIAL_HOST_NOISE, S_NS);
+    assert_true(search_void_may_pass(&s, 1000));
+    add_void(TRIAL_CONNECTIONS, 0);
+    assert_false(search_void_may_pass(&s, 1000));
+}
+
+/* However many were void before. */
+static void after_a_trial_that_is_not_void_a_load_does_not_stay_void(void **state)
+{
+    (void)state;
+    search_init(&s, &config);
+    for (int i = 0; i < 10; i++)
+        add_void(TRIAL_HOST_NOISE, S_NS);
+    assert_true(search_void_stays(&s, 1000));
+    add_void(TRIAL_HOST_NOISE, S_NS);
+    s.trials[s.n - 1].judgment = GOOD;
+    assert_false(search_void_stays(&s, 1000));
 }
 
 /* The limit of the server is between the last good load, 16,000, and 32,000, which is void. */
@@ -174,6 +252,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(void_trials_are_repeated),
         cmocka_unit_test(a_first_load_that_stays_void_ends_the_search),
+        cmocka_unit_test(noise_that_passes_ends_no_search),
+        cmocka_unit_test(noise_may_pass_for_a_twentieth_of_the_time_and_a_minute),
+        cmocka_unit_test(what_lacks_connections_does_not_pass),
+        cmocka_unit_test(after_a_trial_that_is_not_void_a_load_does_not_stay_void),
         cmocka_unit_test(below_a_void_load_the_limit_of_the_server_is_found),
         cmocka_unit_test(the_limit_of_this_host_is_known_to_a_fifth),
         cmocka_unit_test(most_void_trials_of_the_last_such_load_name_the_limit),
