@@ -113,7 +113,7 @@ static size_t count_findings(const struct outcome *o, enum comparison_finding fi
     return count;
 }
 
-/* The groups got the same kinds of answers: one run is enough. */
+/* Of the second group: the first got the same kinds of answers, without --any-answers. */
 static void note_answers(const struct recording *r)
 {
     char text[ANSWER_NOTE_BYTES];
