@@ -69,10 +69,10 @@ struct client_result {
     /* Batches of the same values, one per second. */
     struct batch_means batches[CLIENT_N_QUERY_METRICS];
     /* The figures of each class, added up over all workers; class_live: its connections when the
-     * last query had its outcome. */
+     * last query had its outcome, class_live_loaded: just before the load ended. */
     struct class_tally class_tallies[CLIENT_CLASS_MOST];
     struct client_class_times class_times[CLIENT_CLASS_MOST];
-    uint64_t class_live[CLIENT_CLASS_MOST];
+    uint64_t class_live[CLIENT_CLASS_MOST], class_live_loaded[CLIENT_CLASS_MOST];
     int64_t push_least_ns; /* lowest response time of a message; INT64_MAX: no message */
     uint64_t connections_requested;
     uint64_t connections_at_begin; /* requested before the load */

@@ -57,6 +57,9 @@ uint64_t client_workers_gauge(const struct client_workers *workers, size_t offse
 void client_workers_tally(const struct client_workers *workers, struct tally *into);
 void client_workers_class_tallies(const struct client_workers *workers, struct class_tally *into);
 
+/* Fills in the number of usable connections of each class: live[CLIENT_CLASS_MOST]. */
+void client_workers_class_live(const struct client_workers *workers, uint64_t *live);
+
 /* Returns the number of connections that failed because of this host: no port, no memory, no
  * route, a source address that is not local, ... */
 uint64_t client_workers_own_failures(const struct tally *t);

@@ -65,18 +65,49 @@ static void judge_search(const struct client_result *r, struct verdict_input *in
     in->has_growth = in->has_latency = false;
 }
 
-/* After the load, connections that fail are not replaced any more. */
-static uint64_t n_live(const struct client_config *config, const struct client_result *r)
+/* Whether connections that follow one another were used: at any time, many are being replaced. */
+static bool was_replaced(uint32_t queries_per_conn, const struct tally_queries *queries)
 {
-    return config->reconnect && r->connections_live_loaded > r->connections_live
-               ? r->connections_live_loaded
-               : r->connections_live;
+    return queries_per_conn > 0 && tally_get(&queries[TALLY_MEASURED].scheduled) +
+                                           tally_get(&queries[TALLY_WARMUP].scheduled) >
+                                       0;
+}
+
+/* After the load, connections that fail are not replaced any more. */
+static uint64_t n_live(const struct client_config *config, uint64_t loaded, uint64_t at_end)
+{
+    return config->reconnect && loaded > at_end ? loaded : at_end;
+}
+
+static uint64_t n_live_of_classes(const struct client_config *config, const struct client_result *r)
+{
+    uint64_t n = 0;
+
+    for (uint32_t k = 0; k < config->n_classes; k++) {
+        const struct client_class *class = &config->classes[k];
+
+        n += was_replaced(class->queries_per_conn, r->class_tallies[k].queries)
+                 ? class->n_connections
+                 : n_live(config, r->class_live_loaded[k], r->class_live[k]);
+    }
+    return n;
+}
+
+/* Those that are being replaced, or are closed until a query is due, count as live. */
+static uint64_t n_live_or_due(const struct client_config *config, const struct client_result *r)
+{
+    if (config->on_demand)
+        return r->connections_wanted;
+    if (config->n_classes > 0)
+        return n_live_of_classes(config, r);
+    return was_replaced(config->queries_per_conn, r->tally.queries)
+               ? r->connections_wanted
+               : n_live(config, r->connections_live_loaded, r->connections_live);
 }
 
 void client_judge(struct client_result *r, const struct client_plan *plan, unsigned required)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
-    /* At any time, many connections are being replaced, or are closed until a query is due. */
     const bool churns = plan->config.queries_per_conn > 0 || plan->config.on_demand;
     const struct tally_push *push = &r->tally.push;
     const struct hist *response = &r->metrics[CLIENT_RESPONSE];
@@ -87,7 +118,7 @@ void client_judge(struct client_result *r, const struct client_plan *plan, unsig
 
     *in = (struct verdict_input){
         .connections_wanted = r->connections_wanted,
-        .connections_live = churns ? r->connections_wanted : n_live(&plan->config, r),
+        .connections_live = n_live_or_due(&plan->config, r),
         .scheduled = tally_get(&q->scheduled),
         .unsent = tally_get(&q->unsent) - tally_get(&q->unconnected),
         .has_growth = r->has_growth,

@@ -107,8 +107,10 @@ static void look_at_load(struct client_run_state *r, uint64_t now_ns)
 {
     uint64_t elapsed_ns;
 
-    if (r->started && now_ns < r->end_ns && !r->result->interrupted)
+    if (r->started && now_ns < r->end_ns && !r->result->interrupted) {
         r->result->connections_live_loaded = CLIENT_WORKERS_GAUGE(&r->workers, n_live);
+        client_workers_class_live(&r->workers, r->result->class_live_loaded);
+    }
     if (!r->started || r->end_ns == PACER_NEVER || now_ns < r->measure_ns)
         return;
     elapsed_ns = now_ns - r->measure_ns;

@@ -146,7 +146,7 @@ void client_workers_class_tallies(const struct client_workers *workers, struct c
     }
 }
 
-static void class_live(const struct client_workers *workers, uint64_t *live)
+void client_workers_class_live(const struct client_workers *workers, uint64_t *live)
 {
     for (uint32_t k = 0; k < CLIENT_CLASS_MOST; k++)
         live[k] = 0;
@@ -182,7 +182,7 @@ void client_workers_connections(const struct client_workers *workers, struct cli
     result->connections_live = CLIENT_WORKERS_GAUGE(workers, n_live);
     result->connections_half_open = CLIENT_WORKERS_GAUGE(workers, n_half_open);
     result->connections_unresponsive = CLIENT_WORKERS_GAUGE(workers, n_unresponsive);
-    class_live(workers, result->class_live);
+    client_workers_class_live(workers, result->class_live);
 }
 
 static void collect(const struct client_figures *f, struct client_result *result)

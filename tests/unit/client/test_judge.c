@@ -7,6 +7,7 @@
 #include "judge_steps.h"
 
 #include <errno.h>
+#include <string.h>
 
 static void assert_doubts(struct made_up *m, unsigned doubts)
 {
@@ -255,6 +256,50 @@ static void connections_that_follow_one_another_are_not_short(void **state)
     assert_int_equal(m->result.doubts, 0);
 }
 
+/* Connections are replaced after some queries: without any, none was. */
+static void connections_that_never_had_a_query_are_short(void **state)
+{
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    m->plan.config.queries_per_conn = 1;
+    m->plan.config.reconnect = true;
+    r->connections_live = 3;
+    memset(r->tally.queries, 0, sizeof r->tally.queries);
+    client_judge(r, &m->plan, 0);
+    assert_int_equal(r->verdict.connections_live, 3);
+    assert_true(r->doubts & (1u << VERDICT_CONNECTIONS_SHORT));
+    tally_add(&r->tally.queries[TALLY_WARMUP].scheduled, 1);
+    client_judge(r, &m->plan, 0);
+    assert_false(r->doubts & (1u << VERDICT_CONNECTIONS_SHORT));
+}
+
+/* One class replaces its connections; those of the other are there to stay. */
+static void each_class_may_lack_only_connections_that_it_replaces(void **state)
+{
+    static const struct client_class classes[] = {{.n_connections = 6, .queries_per_conn = 1},
+                                                  {.n_connections = N_CONNECTIONS - 6}};
+    struct made_up *m = *state;
+    struct client_result *r = &m->result;
+
+    m->plan.config.classes = classes;
+    m->plan.config.n_classes = 2;
+    m->plan.config.queries_per_conn = 1;
+    m->plan.config.reconnect = true;
+    tally_add(&r->class_tallies[0].queries[TALLY_MEASURED].scheduled, 1);
+    r->class_live[1] = N_CONNECTIONS - 6;
+    client_judge(r, &m->plan, 0);
+    assert_false(r->doubts & (1u << VERDICT_CONNECTIONS_SHORT));
+    r->class_live[1]--; /* lost after the load, ... */
+    r->class_live_loaded[1] = N_CONNECTIONS - 6;
+    client_judge(r, &m->plan, 0);
+    assert_false(r->doubts & (1u << VERDICT_CONNECTIONS_SHORT));
+    r->class_live_loaded[1]--; /* ... or under load */
+    client_judge(r, &m->plan, 0);
+    assert_true(r->doubts & (1u << VERDICT_CONNECTIONS_SHORT));
+    assert_int_equal(r->verdict.connections_live, N_CONNECTIONS - 1);
+}
+
 static void queries_in_flight_at_the_end_count_unless_the_run_was_interrupted(void **state)
 {
     struct made_up *m = *state;
@@ -397,6 +442,8 @@ int main(void)
         TEST(source_ports_limit_replacement_connections_alone),
         TEST(own_delay_is_judged_at_the_rank_of_the_response),
         TEST(connections_that_follow_one_another_are_not_short),
+        TEST(connections_that_never_had_a_query_are_short),
+        TEST(each_class_may_lack_only_connections_that_it_replaces),
         TEST(queries_in_flight_at_the_end_count_unless_the_run_was_interrupted),
         TEST(a_broken_law_is_named),
         TEST(only_an_interruption_before_the_measurement_explains_that_nothing_was_due),
