@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * test_judge: the doubts about made-up results. */
+ * test_judge: the doubts about made-up results; --wrap=verdict_judge: all of them. */
 #include "client/judge.h"
 
 #include "base/units.h"
@@ -8,6 +8,20 @@
 
 #include <errno.h>
 #include <string.h>
+
+unsigned __real_verdict_judge(const struct verdict_input *in);
+unsigned __wrap_verdict_judge(const struct verdict_input *in);
+
+/* The reasons for doubt in any test of this file. */
+static unsigned raised;
+
+unsigned __wrap_verdict_judge(const struct verdict_input *in)
+{
+    const unsigned doubts = __real_verdict_judge(in);
+
+    raised |= doubts;
+    return doubts;
+}
 
 static void assert_doubts(struct made_up *m, unsigned doubts)
 {
@@ -427,6 +441,17 @@ static void a_search_is_judged_by_its_answer(void **state)
     free(find);
 }
 
+/* The last test: a reason that verdict_judge() never gives, or whose figure client_judge() does not
+ * fill in, is in no result. */
+static void each_reason_for_doubt_was_given_in_a_test_above(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VERDICT_N_REASONS; i++)
+        if ((raised & 1u << i) == 0)
+            fail_msg("no test of client_judge() gives the reason \"%s\"",
+                     verdict_name((enum verdict_reason)i));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +477,7 @@ int main(void)
         TEST(queries_that_waited_for_the_servers_ids_do_not_make_this_host_slow),
         TEST(queries_that_waited_for_a_connection_on_demand_do_not_make_this_host_slow),
         TEST(a_search_is_judged_by_its_answer),
+        TEST(each_reason_for_doubt_was_given_in_a_test_above),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
