@@ -21,14 +21,22 @@ typedef _Atomic(uint64_t) tally_count;
 /* What a query is for: proving its connection, warm-up, or the measurement. */
 enum tally_class { TALLY_PROBE, TALLY_WARMUP, TALLY_MEASURED, TALLY_N_CLASSES };
 
+/* How queries that were sent end without an answer: count, what reports call it, which queries.
+ * Names of counts are stable: they are keys in the JSON result, and part of the name of a metric.
+ */
+#define TALLY_UNANSWERED(X)                                                                        \
+    X(timeout, "timed out", "that timed out")                                                      \
+    X(error, "failed", "whose connection ended first")                                             \
+    X(cancelled, "cancelled", "in flight when the run ended")
+
+#define TALLY_COUNT(count, word, which) tally_count count;
+
 struct tally_queries {
     tally_count scheduled; /* became due */
     tally_count sent;      /* handed to a socket */
     tally_count unsent;    /* never sent: no live connection, or no id within the timeout */
     tally_count answered;
-    tally_count timeout;
-    tally_count error;       /* their connection ended first */
-    tally_count cancelled;   /* in flight when the run ended */
+    TALLY_UNANSWERED(TALLY_COUNT)
     tally_count blocked;     /* had to wait for a free id, whatever their outcome */
     tally_count rerouted;    /* moved to another connection because theirs was not usable */
     tally_count unconnected; /* of the unsent: the connection opened for them failed */

@@ -36,6 +36,9 @@ static void put_connections(struct openmetrics *m, const struct client_result *r
                            t->connections.ended);
 }
 
+#define PUT_UNANSWERED(count, word, which)                                                         \
+    put_count(m, "tcpclient_queries_" #count, "Measured queries " which ".", &q->count);
+
 static void put_queries(struct openmetrics *m, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
@@ -45,11 +48,7 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
     put_count(m, "tcpclient_queries_unsent", "Measured queries not sent for lack of a connection.",
               &q->unsent);
     put_count(m, "tcpclient_queries_answered", "Measured queries answered.", &q->answered);
-    put_count(m, "tcpclient_queries_timeout", "Measured queries that timed out.", &q->timeout);
-    put_count(m, "tcpclient_queries_error", "Measured queries whose connection ended first.",
-              &q->error);
-    put_count(m, "tcpclient_queries_cancelled", "Measured queries in flight when the run ended.",
-              &q->cancelled);
+    TALLY_UNANSWERED(PUT_UNANSWERED)
     openmetrics_gauge(m, "tcpclient_queries_in_flight", "Measured queries in flight.",
                       r->in_flight);
     outcome_report_metrics(m, "tcpclient_query_errors",

@@ -145,21 +145,24 @@ static void print_strays(FILE *out, const struct tally *t)
                 count_text(c, &t->unknown_id));
 }
 
+#define PRINT_UNANSWERED(count, word, which)                                                       \
+    fprintf(out, "%s " word ", ", count_text(a, &q->count));
+
 static void print_queries(FILE *out, const struct client_result *r)
 {
     const struct tally_queries *q = &r->tally.queries[TALLY_MEASURED];
     const uint64_t n_timed_out = tally_get(&r->tally.connections.with_timeouts);
     const uint64_t n_before = tally_get(&r->tally.queries[TALLY_WARMUP].scheduled);
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES], d[UNITS_TEXT_BYTES];
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
     fprintf(out, "Queries      %s scheduled, %s sent, %s answered", count_text(a, &q->scheduled),
             count_text(b, &q->sent), count_text(c, &q->answered));
     if (tally_get(&q->scheduled) > 0)
         fprintf(out, " (%.6g %% success)", success_percent(q));
     fputc('\n', out);
-    fprintf(out, "             %s timed out, %s failed, %s cancelled, %s unsent\n",
-            count_text(a, &q->timeout), count_text(b, &q->error), count_text(c, &q->cancelled),
-            count_text(d, &q->unsent));
+    fputs("             ", out);
+    TALLY_UNANSWERED(PRINT_UNANSWERED)
+    fprintf(out, "%s unsent\n", count_text(a, &q->unsent));
     if (n_timed_out > 0)
         fprintf(out, "             all timeouts%s are on %s %s, %s unresponsive at the end%s\n",
                 n_before > 0 ? " (warm-up included)" : "", units_format_count(a, n_timed_out),

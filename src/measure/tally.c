@@ -26,9 +26,14 @@ uint64_t tally_sent(const struct tally *t)
     return sum;
 }
 
+#define ADD_COUNT(count, word, which) sum += tally_get(&q->count);
+
 uint64_t tally_ended_unanswered(const struct tally_queries *q)
 {
-    return tally_get(&q->timeout) + tally_get(&q->error) + tally_get(&q->cancelled);
+    uint64_t sum = 0;
+
+    TALLY_UNANSWERED(ADD_COUNT)
+    return sum;
 }
 
 static uint64_t sum_outcomes(const tally_count counts[OUTCOME_N_PHASES][OUTCOME_N_REASONS])

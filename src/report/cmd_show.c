@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "measure/latency_report.h"
 #include "measure/server_cost_report.h"
+#include "measure/tally.h"
 #include "report/answer_note_reader.h"
 #include "report/class_reader.h"
 #include "report/cmd.h"
@@ -59,15 +60,14 @@ static void print_connections(const struct json_object *result)
     PRINT_COUNTS("Connections", result, counts);
 }
 
+#define UNANSWERED(count, word, which) {"queries." #count, word},
+
 static void print_queries(const struct json_object *result)
 {
     static const struct count queries[] = {{"queries.scheduled", "scheduled"},
                                            {"queries.sent", "sent"},
                                            {"queries.answered", "answered"}};
-    static const struct count losses[] = {{"queries.timeout", "timed out"},
-                                          {"queries.error", "failed"},
-                                          {"queries.cancelled", "cancelled"},
-                                          {"queries.unsent", "unsent"}};
+    static const struct count losses[] = {TALLY_UNANSWERED(UNANSWERED){"queries.unsent", "unsent"}};
 
     PRINT_COUNTS("Queries", result, queries);
     PRINT_COUNTS("", result, losses);
