@@ -43,6 +43,14 @@ def test_man_pages_describe_every_option_and_its_default():
         check_documented(program, read_source("docs", f"{program}.1"))
 
 
+def test_man_page_lists_every_key_of_a_class():
+    r = run_command([TCPCLIENT, "--class", "name=a,no-such-key=1", "127.0.0.1"])
+    keys = re.search(r"expected (.*)\n$", r.stderr).group(1).split(", ")
+    part = read_source("docs", "tcpclient.1").split("These options may be given as keys:\n")[1].split("\nA class has")[0]
+    lines = re.findall(r"^\.BR (.*)", re.sub(r'"[^"]*"', "", part).replace("\\-", "-"), re.M)
+    check_equal({"name", "share", *re.findall(r"[a-z-]+", " ".join(lines))}, set(keys), "keys of --class")
+
+
 def test_options_missing_from_a_man_page_are_noticed():
     """The control: each kind of mismatch between --help and the man page is reported."""
     page = read_source("docs", "tcpclient.1")

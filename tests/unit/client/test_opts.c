@@ -239,6 +239,67 @@ static void no_message_asks_for_an_option_that_is_refused(void **state)
     }
 }
 
+/* "edns=512": the option of a row with a value that it accepts. */
+static const char *setting_of(const struct option_row *row, char text[64])
+{
+    const char *value = row->kind == OPTION_FLAG ? "yes" : row->choices;
+
+    if (value != NULL)
+        snprintf(text, 64, "%s=%.*s", row->name, (int)strcspn(value, "|"), value);
+    else if (row->kind == OPTION_TEXT)
+        snprintf(text, 64, "%s=a", row->name);
+    else
+        snprintf(text, 64, "%s=%llu", row->name, (unsigned long long)row->min);
+    return text;
+}
+
+/* `form` has the place of the setting after the protocol. */
+static void assert_requires(const char *form, const struct option_row *row, const char *protocol)
+{
+    char line[WORDS_BYTES], setting[64], refusal[80];
+
+    snprintf(line, sizeof line, form, protocol, setting_of(row, setting));
+    if (parse(line) != OPTIONS_RUN)
+        fail_msg("%s: %s", line, error);
+    snprintf(line, sizeof line, form, "ping", setting);
+    if (parse(line) != OPTIONS_USAGE)
+        fail_msg("accepted: %s", line);
+    snprintf(refusal, sizeof refusal, " requires --protocol %s", protocol);
+    if (strstr(error, refusal) == NULL)
+        fail_msg("%s: no '%s' in: %s", line, refusal, error);
+}
+
+/* Such as "dns: name to query". */
+static void options_require_the_protocol_that_their_help_begins_with(void **state)
+{
+    static const char *const protocols[] = {"dns", "echo"};
+    static const char of_run[] = "--protocol %s --%s host",
+                      of_class[] = "--protocol %s --class name=a,share=100%%,%s host";
+    const struct options *table = client_opts_table();
+    unsigned n = 0, n_of_class = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * table->n_rows; i++) {
+        const struct option_row *row = &table->rows[i / 2];
+        const char *protocol = protocols[i % 2];
+        const size_t n_bytes = strlen(protocol);
+        char line[WORDS_BYTES], setting[64];
+
+        if (!options_is_setting(row) || strncmp(row->help, protocol, n_bytes) != 0 ||
+            row->help[n_bytes] != ':')
+            continue;
+        assert_requires(of_run, row, protocol);
+        n++;
+        snprintf(line, sizeof line, of_class, protocol, setting_of(row, setting));
+        if (parse(line) != OPTIONS_RUN && strstr(error, "unknown option") != NULL)
+            continue; /* not an option of a class */
+        assert_requires(of_class, row, protocol);
+        n_of_class++;
+    }
+    assert_in_range(n, 7, table->n_rows);
+    assert_in_range(n_of_class, 7, n);
+}
+
 static void goals_that_can_be_judged_are_accepted(void **state)
 {
     static const char *const lines[] = {
@@ -364,6 +425,7 @@ int main(void)
         cmocka_unit_test(tls_verifies_unless_told_otherwise),
         cmocka_unit_test(bad_combinations_are_refused_by_name),
         cmocka_unit_test(no_message_asks_for_an_option_that_is_refused),
+        cmocka_unit_test(options_require_the_protocol_that_their_help_begins_with),
         cmocka_unit_test(goals_that_can_be_judged_are_accepted),
         cmocka_unit_test(parsing_again_starts_from_the_defaults),
         cmocka_unit_test(a_duration_cancels_no_schedule_of_a_file),
