@@ -9,7 +9,8 @@
 struct json_object;
 
 /* Number of settings that differ; the text names them, "rate 100 and 200, ...", as far as they fit.
- */
+ * An option that only one of them has, as the other is of an earlier version, is a difference
+ * unless it is false or null. */
 unsigned fingerprint_settings(const struct json_object *a, const struct json_object *b,
                               char text[FINGERPRINT_TEXT_BYTES]);
 
