@@ -293,6 +293,67 @@ static void percentiles_that_hold_are_named(void **state)
     assert_report_has(m, "\"valid_to\": null,\n  \"holds\": null\n}");
 }
 
+/* As the value of a key. */
+static bool has_value(const char *text, size_t value)
+{
+    char wanted[2][40];
+
+    snprintf(wanted[0], sizeof wanted[0], ": %zu,\n", value);
+    snprintf(wanted[1], sizeof wanted[1], ": %zu\n", value); /* the last of an object */
+    return strstr(text, wanted[0]) != NULL || strstr(text, wanted[1]) != NULL;
+}
+
+#define AT(count) offsetof(struct tally, count)
+
+/* Counts only for other figures, the diagnosis or the laws. */
+static bool is_internal(size_t offset)
+{
+    static const size_t internal[] = {
+        AT(connections.replaced),
+        AT(connections.unproven_unacknowledged),
+        AT(connections.unresponsive_unproven),
+        AT(connections.answering),
+        AT(connections.opening_retransmits),
+        AT(push.other_clock),
+        AT(push.missed),
+        AT(demand.carried),
+    };
+
+    for (size_t i = 0; i < sizeof internal / sizeof *internal; i++)
+        if (internal[i] == offset)
+            return true;
+    return false;
+}
+
+/* In that of a run that uses everything, and of one that listens. */
+static void every_count_is_in_the_json(void **state)
+{
+    enum { N = sizeof(struct tally) / sizeof(tally_count), FIRST = 20000 };
+    struct made_up *m = *state;
+    struct client_config *c = &m->config;
+    tally_count *counts = (tally_count *)&m->result.tally;
+    char *text, *of_listener, error[SRCPLAN_ERROR_BYTES];
+
+    for (size_t i = 0; i < N; i++)
+        tally_add(&counts[i], FIRST + i - tally_get(&counts[i]));
+    c->tls = (struct tls_context *)m; /* the reports only check whether it is set */
+    c->proxy = PROXY_HEADER_V2;
+    srcplan_init(&c->identities);
+    assert_int_equal(srcplan_add_sources(&c->identities, "10.0.0.1", error), 0);
+    c->socket.datagrams = c->knows_drops = c->on_demand = c->keepalive = true;
+    text = text_of(report_json, m);
+    c->listens = true;
+    of_listener = text_of(report_json, m);
+    for (size_t i = 0; i < N; i++)
+        if (!has_value(text, FIRST + i) && !has_value(of_listener, FIRST + i) &&
+            !is_internal(i * sizeof(tally_count)))
+            fail_msg("the JSON lacks the count at offset %zu of struct tally",
+                     i * sizeof(tally_count));
+    free(text);
+    free(of_listener);
+    srcplan_free(&c->identities);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +371,7 @@ int main(void)
         TEST(verdict_is_known_at_the_end),
         TEST(each_reason_for_doubt_is_named_and_explained),
         TEST(percentiles_that_hold_are_named),
+        TEST(every_count_is_in_the_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
