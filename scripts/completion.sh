@@ -122,12 +122,15 @@ zsh_command() {
                 value = value "(" substr($4, 2) ")"
             else if ($3 == "-FILE")
                 value = value "_files"
-            names = "--" $2
+            name = "--" $2
+            with_value = $3 != "-"
+            before = $5 ~ /, repeatable/ ? "*" : $1 != "-" ? "(" $1 " " name ")" : ""
+            printf " \\\n    %s", before == "" ? "" : quote before quote
             if ($1 != "-")
-                printf " \\\n    " quote "(%s %s)" quote "{%s,%s}", $1, names, $1, names
+                printf "{%s%s,%s%s}", $1, with_value ? "+" : "", name, with_value ? "=" : ""
             else
-                printf " \\\n    %s", names
-            printf quote "%s[%s]%s" quote, $3 == "-" ? "" : $1 == "-" ? "=" : "", help, value
+                printf "%s%s", name, with_value ? "=" : ""
+            printf quote "[%s]%s" quote, help, value
         }'
     case $(operand "$@") in
     HOST) printf " \\\\\n    '1:HOST:_hosts'\n" ;;

@@ -281,10 +281,14 @@ def test_zsh_completes_every_option():
         run("zsh", "-n", path)
         script = f'words=({key} ""); CURRENT=3; _arguments() {{ print -rl -- "$@" }}; source {path}'
         specifications = run("zsh", "-fec", script).stdout
-        names = re.findall(r"^(?:\(.*?\))?--([a-z-]+)(?=[=[])", specifications, re.M)
+        names = re.findall(r"^(?:\(.*?\)|\*)?--([a-z-]+)(?=[=[])", specifications, re.M)
         wanted = [option[1] for option in options_of(key)] + (["help", "version"] if command else [])
         check_equal(names, wanted, f"specifications of {key}")
+        for short, name, argument, _ in options_of(key):  # "=": also after "--NAME="; "+": also after "-N"
+            check(re.search(rf"(^|[)*])--{name}{'=' if argument else ''}\[", specifications, re.M), f"--{name}: {specifications}")
+            check(not short or re.search(rf"\){short}{'[+]' if argument else ''}\[", specifications), f"{short}: {specifications}")
         if key == "tcpclient":
+            check(re.search(r"^\*--class=\[", specifications, re.M), f"--class may be repeated: {specifications}")
             check(re.search(r"^--arrival=\[.*\]:KIND:\(poisson constant\)$", specifications, re.M), specifications)
 
 
