@@ -82,6 +82,7 @@ static void send_answer(struct control_http *h, struct evhttp_request *request,
 
     /* to a client of HTTP/1.0 that requests keep-alive, libevent would promise it */
     evhttp_remove_header(evhttp_request_get_input_headers(request), "Connection");
+    request->flags &= ~EVHTTP_PROXY_REQUEST; /* libevent would remove "Connection" */
     evhttp_add_header(headers, "Content-Type", type);
     evhttp_add_header(headers, "Cache-Control", "no-store");
     evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");

@@ -166,6 +166,9 @@ static void each_request_has_its_response(void **state)
         {"POST /pause HTTP/1.1\r\n\r\n", {"HTTP/1.1 404 "}}, /* not of this program */
         {"GET /stats HTTP/1.1\r\nOrigin: http://a\r\n\r\n", {"HTTP/1.1 403 "}},
         {"GET /stats HTTP/1.1\r\nHost: name.example\r\n\r\n", {"HTTP/1.1 200 "}},
+        {"GET http://localhost/stats HTTP/1.1\r\n\r\n", {"HTTP/1.1 200 "}},
+        {"GET http://localhost/stats HTTP/1.1\r\nProxy-Connection: keep-alive\r\n\r\n",
+         {"HTTP/1.1 200 "}},
     };
 
     (void)state;
