@@ -16,8 +16,8 @@ enum tls_min { TLS_MIN_1_2, TLS_MIN_1_3 };
 #define TLS_MINS "1.2|1.3"
 
 struct tls_client_options {
-    /* Name for SNI and verification, without the dot that may be at its end; an address is only
-     * verified, without its zone. */
+    /* Name for SNI and verification: letters, digits, '-', '_' and '.', without the dot that may be
+     * at its end; an address is only verified, without its zone. */
     const char *name;
     const char *ca_file; /* PEM; NULL: the system's CAs */
     /* Cipher names separated by ':', TLS_... for TLS 1.3, others for 1.2; NULL: OpenSSL's defaults.

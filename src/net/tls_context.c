@@ -141,6 +141,15 @@ static bool set_address(X509_VERIFY_PARAM *param, const char *name)
     return false;
 }
 
+/* OpenSSL would take a name that begins with a dot for any name below it. */
+static bool is_name(const char *name, size_t n)
+{
+    static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
+    return n > 0 && n <= TLSEXT_MAXLEN_host_name && name[0] != '.' && name[n - 1] != '.' &&
+           strspn(name, known) >= n;
+}
+
 /* SNI allows neither addresses nor a dot at the end (RFC 6066, 3); certificates have no such dot,
  * either.  With an empty name, OpenSSL would accept any certificate. */
 static int set_name(struct tls_context *c, const char *name)
@@ -152,7 +161,7 @@ static int set_name(struct tls_context *c, const char *name)
         return 0;
     if (n > 0 && name[n - 1] == '.')
         n--;
-    if (n == 0 || n > TLSEXT_MAXLEN_host_name)
+    if (!is_name(name, n))
         return -1;
     c->server_name = strndup(name, n);
     return c->server_name != NULL && X509_VERIFY_PARAM_set1_host(param, name, n) == 1 ? 0 : -1;
@@ -212,7 +221,7 @@ static int configure_client(struct tls_context *c, const struct tls_client_optio
         ERR_clear_error();
         snprintf(error, TLS_ERROR_BYTES,
                  "--tls-name: invalid value '%.80s': expected an address, or a name of 1 to %d "
-                 "bytes",
+                 "letters, digits, '-', '_' and '.'",
                  o->name, TLSEXT_MAXLEN_host_name);
         return -1;
     }

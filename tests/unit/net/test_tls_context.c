@@ -140,6 +140,10 @@ static void options_that_cannot_be_met_are_named(void **state)
         {{.name = "a", .ca_file = key_file}, "--tls-ca"},
         {{.name = "", .ca_file = cert_file}, "--tls-name: invalid value ''"},
         {{.name = ".", .ca_file = cert_file}, "--tls-name: invalid value '.'"},
+        {{.name = ".a", .ca_file = cert_file}, "--tls-name: invalid value '.a'"},
+        {{.name = "a..", .ca_file = cert_file}, "--tls-name: invalid value 'a..'"},
+        {{.name = "[::1]", .ca_file = cert_file}, "--tls-name: invalid value '[::1]'"},
+        {{.name = "b\u00fccher", .ca_file = cert_file}, "--tls-name: invalid value 'b\u00fccher'"},
         {{.name = too_long, .ca_file = cert_file}, "--tls-name: invalid value 'aaaa"},
     };
     static const struct tls_server_options no_cert = {"/nonexistent", key_file, 0};
