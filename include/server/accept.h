@@ -7,7 +7,9 @@
  * peers notice.  On ENFILE, ENOBUFS and ENOMEM the worker does the same and pauses for that time,
  * or until one of its connections ends.  A listener on which accepting fails for another reason is
  * set aside for that time; if it belongs to another worker, this worker's own stays in use.  Open
- * connections are not affected and the loop does not spin.  Used by the worker's thread only. */
+ * connections are not affected and the loop does not spin.  The worker logs when it begins to
+ * refuse connections, and again after SERVER_ACCEPT_CALM_NS without.  Used by the worker's
+ * thread only. */
 #ifndef TCPSCALER_SERVER_ACCEPT_H
 #define TCPSCALER_SERVER_ACCEPT_H
 
@@ -17,6 +19,8 @@
 #include <event2/event_struct.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#define SERVER_ACCEPT_CALM_NS 60000000000ull
 
 struct server_accept {
     struct server_conns *conns; /* opens the accepted connections; NULL: not started */
@@ -34,8 +38,8 @@ struct server_accept {
     bool has_turn;  /* watches their listeners */
     bool paused;    /* out of memory or files, or awaits a memory grant; not set while `full` is */
     bool suspended; /* by request; not set while `paused` is */
-    bool warned;
-    uint32_t n_wakeups; /* in this turn */
+    uint32_t n_wakeups;  /* in this turn */
+    uint64_t refused_ns; /* when it last refused what waited in a queue; 0: never */
 };
 
 struct server_accept_params {

@@ -120,14 +120,21 @@ static const char *remedy_of(char text[REMEDY_BYTES], const struct server_accept
     return text;
 }
 
+/* Whether none was refused for a while. */
+static bool was_calm(const struct server_accept *a, uint64_t now_ns)
+{
+    return a->refused_ns == 0 || now_ns - a->refused_ns >= SERVER_ACCEPT_CALM_NS;
+}
+
 static void refuse_and_log(struct server_accept *a, int listener_fd, int error)
 {
+    const uint64_t now_ns = clock_now_ns();
     char remedy[REMEDY_BYTES];
 
-    if (!a->warned && !a->config->quiet)
+    if (was_calm(a, now_ns) && !a->config->quiet)
         log_error("thread %u: cannot accept: %s; refusing new connections until it can%s",
                   a->worker_index, strerror(error), remedy_of(remedy, a, error));
-    a->warned = true;
+    a->refused_ns = now_ns;
     refuse_waiting(a, listener_fd, error);
     tally_add(&a->conns->tally.accept_pauses, 1);
 }

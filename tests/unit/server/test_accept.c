@@ -2,8 +2,10 @@
  * test_accept: what one worker accepts while accepting fails, for itself or for others. */
 #include "server/accept.h"
 
+#include "base/log.h"
 #include "host/memory_watch.h"
 #include "net/sock.h"
+#include "print_steps.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,6 +14,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -230,6 +233,44 @@ static void a_full_worker_refuses_nobody_while_it_is_suspended(void **state)
     close(refused_fd);
 }
 
+static void refuses_again(uint64_t n_pauses)
+{
+    event_active(&acceptor.timer_event, EV_TIMEOUT, 0);
+    run_until(&conns.tally.accept_pauses, n_pauses);
+}
+
+static unsigned n_lines(const char *text)
+{
+    unsigned n = 0;
+
+    for (; *text != '\0'; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void a_shortage_is_logged_once_and_so_is_a_later_one(void **state)
+{
+    char *lines;
+
+    (void)state;
+    config.quiet = false;
+    log_set_stream(print_open());
+    fill_table();
+    client_connects();
+    run_until(&conns.tally.accept_pauses, 1);
+    refuses_again(2);
+    fflush(log_stream());
+    assert_int_equal(n_lines(memory_stream.text), 1);
+    acceptor.refused_ns -= SERVER_ACCEPT_CALM_NS;
+    refuses_again(3);
+    refuses_again(4);
+    log_set_stream(NULL);
+    lines = print_close();
+    assert_int_equal(n_lines(lines), 2);
+    assert_has(lines, "thread 0: cannot accept: Too many open files; refusing new connections");
+    free(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +284,8 @@ int main(void)
             a_connection_that_cannot_be_opened_gives_back_the_share_of_its_source, setup, teardown),
         cmocka_unit_test_setup_teardown(helpers_take_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_worker_refuses_nobody_while_it_is_suspended, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_shortage_is_logged_once_and_so_is_a_later_one, setup,
                                         teardown),
     };
 
