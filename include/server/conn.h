@@ -22,7 +22,7 @@
 #define SERVER_BUFFER_BYTES 65536u
 
 #define SERVER_NO_SUBSCRIBER UINT32_MAX
-#define SERVER_SERIAL_MASK   0x7fffffffu
+#define SERVER_SERIAL_MASK   ((UINT64_C(1) << 62) - 1)
 
 struct server_conns;
 struct server_header;
@@ -44,13 +44,13 @@ struct server_conn {
     };
     struct tls *tls;       /* set by the first byte received; NULL: plain TCP */
     uint32_t source_entry; /* of source_limit, if there is one */
-    uint32_t open : 1;
-    uint32_t serial : 31; /* per worker, increasing with each connection, modulo 2^31 */
     union {
         uint8_t ping_matched; /* bytes of a "Ping" received */
         uint32_t subscriber;  /* index in server_push.subscribers, or SERVER_NO_SUBSCRIBER */
     };
-    bool awaits_header; /* its PROXY header: not served yet */
+    uint64_t open : 1;
+    uint64_t awaits_header : 1; /* its PROXY header: not served yet */
+    uint64_t serial : 62;       /* per worker, increasing with each connection */
 };
 
 /* Most of the user memory that an idle connection takes; one cache line. */
@@ -87,7 +87,7 @@ struct server_conns {
     struct server_conn **blocks;
     uint32_t n_blocks;
     struct server_conn *free_head;
-    uint32_t next_serial;
+    uint64_t next_serial;
 };
 
 /* Returns the connection of a socket. */

@@ -13,18 +13,12 @@ static bool is_served(const struct server_conn *c)
     return c->open && !c->awaits_header;
 }
 
-/* One more than the number of connections that the worker opened after this one. */
-static uint32_t age(const struct server_conn *c)
-{
-    return (c->conns->next_serial - c->serial) & SERVER_SERIAL_MASK;
-}
-
 static int oldest_first(const void *a, const void *b)
 {
     const struct server_conn *const *one = a, *const *other = b;
-    const uint32_t age_of_one = age(*one), age_of_other = age(*other);
+    const uint64_t serial_of_one = (*one)->serial, serial_of_other = (*other)->serial;
 
-    return (age_of_one < age_of_other) - (age_of_one > age_of_other);
+    return (serial_of_one > serial_of_other) - (serial_of_one < serial_of_other);
 }
 
 uint32_t server_conns_close_oldest(struct server_conns *conns, uint32_t n)

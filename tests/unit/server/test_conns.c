@@ -25,7 +25,7 @@ static void on_ended(void *context)
 }
 
 /* As if this many had begun before. */
-static void open_connection(int i, uint32_t serial)
+static void open_connection(int i, uint64_t serial)
 {
     static const struct srcplan_tuple peer = {.address.family = AF_UNSPEC};
     int ends[2];
@@ -44,7 +44,7 @@ static bool is_closed(int peer)
     return recv(peer, &byte, 1, 0) == 0;
 }
 
-static void assert_closed_in_order(const uint32_t serials[N])
+static void assert_closed_in_order(const uint64_t serials[N])
 {
     config = (struct server_config){0};
     conns = (struct server_conns){
@@ -66,11 +66,11 @@ static void assert_closed_in_order(const uint32_t serials[N])
 
 static void the_oldest_are_closed_first(void **state)
 {
-    static const uint32_t cases[][N] = {
+    static const uint64_t cases[][N] = {
         {0, 1, 2, 3},
-        {5, 5 + (1u << 29), 5 + (1u << 30) + 20, 5 + (3u << 29)},
+        {5, 1ull << 30, 5ull << 29, 1ull << 33},
         {0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001},
-        {0xfffffffe, 0xffffffff, 0, 1},
+        {0xfffffffe, 0xffffffff, 0x100000000, 0x100000001},
     };
 
     (void)state;
