@@ -145,6 +145,8 @@ static int read_rows(struct recording *r, struct lines *l)
         return log_error("%s: out of memory", l->path);
     r->has_rows = true;
     while (lines_next(l)) {
+        if (strcmp(l->line, ROWS_HEADER) == 0)
+            continue; /* of a file that was rotated, whose parts were joined */
         if (!is_whole(l))
             return lines_refuse(l, "the row is truncated");
         if (row_reader_take(l->line, &row) != 0)

@@ -164,6 +164,22 @@ static void rows_of_queries_have_the_send_lag_of_each_query_once(void **state)
     recordings_free(&all);
 }
 
+/* SIGHUP makes tcpclient continue in a new file, with its own header. */
+static void joined_parts_of_rotated_rows_are_one_recording(void **state)
+{
+    const struct hist *send_lag;
+
+    (void)state;
+    send_lag = send_lag_of_rows("Q,0.999940000,0,1,0,80,,,1.000\n" ROWS_HEADER
+                                "A,1.000000000,0,1,,,60,61.000,1.000\n" ROWS_HEADER
+                                "Q,1.999940000,0,2,0,80,,,2.000\n");
+    assert_int_equal(send_lag->count, 2);
+    assert_int_equal(send_lag->max_ns, 2000);
+    assert_int_equal(all.items[0].n_query_rows, 2);
+    assert_int_equal(all.items[0].n_answer_rows, 1);
+    recordings_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +189,7 @@ int main(void)
         cmocka_unit_test(loading_results_keeps_nothing_of_a_log),
         cmocka_unit_test(rows_of_pushed_messages_have_a_send_lag),
         cmocka_unit_test(rows_of_queries_have_the_send_lag_of_each_query_once),
+        cmocka_unit_test(joined_parts_of_rotated_rows_are_one_recording),
     };
 
     return cmocka_run_group_tests(tests, make_file, remove_file);
