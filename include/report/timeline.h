@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * timeline: the intervals of one or more interval logs in order of time, each kept as text and
- * decoded when needed: an hour of a run takes about 10 MB.  Pure. */
+ * decoded when needed: it takes a little more memory than the log has bytes.  Pure. */
 #ifndef TCPSCALER_REPORT_TIMELINE_H
 #define TCPSCALER_REPORT_TIMELINE_H
 
