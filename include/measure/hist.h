@@ -58,10 +58,13 @@ void hist_record_beyond(struct hist *h, uint64_t n_samples);
 /* Adds the counts of `from`; exact, also for mean and variance (Chan, Golub and LeVeque, 1979). */
 void hist_merge(struct hist *into, const struct hist *from);
 
-/* The value at rank ceil(n * num / den) of the n = count + beyond samples: the highest value of its
- * bucket, capped at the exact maximum, or HIST_BEYOND.  The fraction uses integers because doubles
- * put p99.9 one rank off: p99.9 is (999, 1000).  0 if there are no samples.  1 <= num <= den <=
- * 1,000,000. */
+/* The highest value that a bucket in use may hold: at most the maximum, which it is in the bucket
+ * of HIST_HIGHEST_NS, because longer values are counted there, too. */
+uint64_t hist_value_of(const struct hist *h, uint32_t index);
+
+/* The value at rank ceil(n * num / den) of the n = count + beyond samples: hist_value_of() of its
+ * bucket, or HIST_BEYOND.  The fraction uses integers because doubles put p99.9 one rank off: p99.9
+ * is (999, 1000).  0 if there are no samples.  1 <= num <= den <= 1,000,000. */
 uint64_t hist_percentile(const struct hist *h, uint32_t num, uint32_t den);
 
 /* Samples in the buckets above that of a value, and those beyond: exactly those greater than the

@@ -30,14 +30,6 @@ static void print_line(FILE *out, uint64_t value_ns, double quantile, uint64_t c
         fprintf(out, " %14.2f\n", 1 / (1 - quantile));
 }
 
-/* As hist_percentile() has it. */
-static uint64_t value_of(const struct hist *h, uint32_t index)
-{
-    const uint64_t highest = hist_highest_of(index);
-
-    return highest < h->max_ns ? highest : h->max_ns;
-}
-
 static void print_lines(FILE *out, const struct hist *h)
 {
     const uint64_t n = h->count + h->beyond;
@@ -51,7 +43,7 @@ static void print_lines(FILE *out, const struct hist *h)
         seen += h->counts[i];
         /* the sum of the steps is inexact */
         while (seen < n && wanted <= (double)seen / (double)n + 1e-12) {
-            print_line(out, value_of(h, i), wanted, seen, false);
+            print_line(out, hist_value_of(h, i), wanted, seen, false);
             wanted = step(wanted);
         }
     }

@@ -143,6 +143,13 @@ void hist_merge(struct hist *into, const struct hist *from)
         into->max_ns = from->max_ns;
 }
 
+uint64_t hist_value_of(const struct hist *h, uint32_t index)
+{
+    const bool is_last = index == hist_index(HIST_HIGHEST_NS);
+
+    return !is_last && hist_highest_of(index) < h->max_ns ? hist_highest_of(index) : h->max_ns;
+}
+
 static uint64_t value_at_rank(const struct hist *h, uint64_t rank)
 {
     const uint32_t end = end_used(h);
@@ -151,7 +158,7 @@ static uint64_t value_at_rank(const struct hist *h, uint64_t rank)
     for (uint32_t i = first_used(h); i < end; i++) {
         seen += h->counts[i];
         if (seen >= rank)
-            return hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
+            return hist_value_of(h, i);
     }
     return h->max_ns;
 }

@@ -29,8 +29,7 @@ static void put_times(struct history *history, struct history_column *c, const s
     c->p99_ns = latency_percentile_ns(h, 99, 100);
     c->max_ns = h->count > 0 ? h->max_ns : LATENCY_UNKNOWN;
     for (uint32_t i = 0; h->count > 0 && i <= hist_index(h->max_ns); i++) {
-        const unsigned row =
-            row_of(hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns);
+        const unsigned row = row_of(hist_value_of(h, i));
 
         if (h->counts[i] == 0)
             continue;

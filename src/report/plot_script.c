@@ -55,7 +55,7 @@ void plot_script_distribution(FILE *out, const struct metric *m)
 
     fprintf(out, "1 %.9g\n", drawn_s(h->min_ns));
     for (uint32_t i = hist_index(h->min_ns); i <= hist_index(h->max_ns); i++) {
-        const uint64_t value_ns = hist_highest_of(i) < h->max_ns ? hist_highest_of(i) : h->max_ns;
+        const uint64_t value_ns = hist_value_of(h, i);
 
         seen += h->counts[i];
         rarity = seen == h->count && h->beyond == 0 ? n : n / (n - (double)seen);

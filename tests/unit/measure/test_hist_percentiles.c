@@ -174,6 +174,25 @@ static void values_above_a_bucket_are_counted_exactly(void **state)
     hist_free(&h);
 }
 
+/* As recoveries after an outage of hours. */
+static void a_percentile_above_an_hour_is_the_maximum(void **state)
+{
+    struct hist h;
+
+    (void)state;
+    start(&h);
+    hist_record(&h, 1000);
+    hist_record(&h, HIST_HIGHEST_NS - 1);
+    assert_int_equal(hist_percentile(&h, 1, 1), HIST_HIGHEST_NS - 1);
+    hist_record(&h, 7 * HIST_HIGHEST_NS);
+    hist_record(&h, 8 * HIST_HIGHEST_NS);
+    assert_int_equal(hist_percentile(&h, 1, 4), 1000);
+    assert_int_equal(hist_percentile(&h, 3, 4), 8 * HIST_HIGHEST_NS);
+    assert_int_equal(hist_percentile(&h, 1, 1), 8 * HIST_HIGHEST_NS);
+    assert_int_equal(hist_value_of(&h, hist_index(HIST_HIGHEST_NS)), 8 * HIST_HIGHEST_NS);
+    hist_free(&h);
+}
+
 static void a_percentile_needs_ten_samples_beyond_it(void **state)
 {
     static const struct {
@@ -219,6 +238,7 @@ int main(void)
         cmocka_unit_test(percentiles_agree_with_a_sorted_array),
         cmocka_unit_test(a_percentile_is_limited_by_the_exact_maximum),
         cmocka_unit_test(values_above_a_bucket_are_counted_exactly),
+        cmocka_unit_test(a_percentile_above_an_hour_is_the_maximum),
         cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
     };
 
