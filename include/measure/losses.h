@@ -12,9 +12,10 @@
 
 struct losses {
     uint64_t first_ns, last_ns; /* time of the first and the last one; valid if there was one */
-    struct hist idle;           /* idle times: since data was last sent or received;
-                                    with close_notify of TLS, since it was last sent */
-    struct hist answers;        /* queries answered on each; only of those whose queries have ids */
+    /* Idle times in microseconds, because a histogram ends at 3.6e12, an hour of nanoseconds: since
+     * data was last sent or received; with close_notify of TLS, since it was last sent. */
+    struct hist idle_us;
+    struct hist answers; /* queries answered on each; only of those whose queries have ids */
 };
 
 /* Returns 0, or -1 if out of memory. */
@@ -33,7 +34,9 @@ void losses_merge(struct losses *into, const struct losses *from);
  * time. */
 bool losses_are_sudden(const struct losses *l);
 
-/* The median idle time, to a millisecond as the kernel knows it; 0 if there is none. */
+/* The shortest and the median idle time, to a millisecond as the kernel knows it; 0 if there is
+ * none. */
+uint64_t losses_least_idle_ns(const struct losses *l);
 uint64_t losses_median_idle_ns(const struct losses *l);
 
 /* The idle time that at least 95 % of them had reached; 0 if there is none.  A query may be sent

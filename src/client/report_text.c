@@ -53,10 +53,11 @@ static void print_losses(FILE *out, const struct losses *l)
 {
     char n[UNITS_TEXT_BYTES], idle[LOSSES_TEXT_BYTES], answers[LOSSES_TEXT_BYTES];
 
-    if (l->idle.count > 0)
+    if (l->idle_us.count > 0)
         fprintf(out, "             %s closed by the server%s%s, %s\n",
-                units_format_count(n, l->idle.count), losses_answers_of_each(l) > 0 ? " " : "",
-                losses_format_answers(answers, l), losses_format_idle(idle, l, l->idle.min_ns));
+                units_format_count(n, l->idle_us.count), losses_answers_of_each(l) > 0 ? " " : "",
+                losses_format_answers(answers, l),
+                losses_format_idle(idle, l, losses_least_idle_ns(l)));
 }
 
 static void print_retransmits(FILE *out, const struct tally *t)

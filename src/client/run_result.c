@@ -164,7 +164,7 @@ void client_run_try_server(struct client_run_state *r)
     const struct client_config *config = r->config;
     struct client_result *result = r->result;
 
-    if (result->interrupted || result->losses.idle.count == 0 || config->socket.datagrams ||
+    if (result->interrupted || result->losses.idle_us.count == 0 || config->socket.datagrams ||
         (result->connections_live > 0 && config->n_classes == 0))
         return;
     result->server_accepts = client_destinations_accept(config, result->class_live);

@@ -69,11 +69,11 @@ void diagnosis_server_refused(struct diagnosis *d, const struct diagnosis_input 
 static void say_how_idle(const struct losses *l, struct diagnosis_line *line, const char *before)
 {
     const bool but_for_some = losses_have_exceptions(l);
-    const uint64_t least_ns = but_for_some ? losses_idle_of_most_ns(l) : l->idle.min_ns;
+    const uint64_t least_ns = but_for_some ? losses_idle_of_most_ns(l) : losses_least_idle_ns(l);
     char n[UNITS_TEXT_BYTES], idle[LOSSES_TEXT_BYTES];
 
     diagnosis_line_say(line->evidence, "%s%s that had answered, %s%s", before,
-                       units_format_count(n, l->idle.count), but_for_some ? "95 % " : "",
+                       units_format_count(n, l->idle_us.count), but_for_some ? "95 % " : "",
                        losses_format_idle(idle, l, least_ns));
 }
 
@@ -124,7 +124,7 @@ static void say_after_how_many(const struct losses *l, struct diagnosis_line *li
     char n[UNITS_TEXT_BYTES], answers[LOSSES_TEXT_BYTES];
 
     diagnosis_line_say(line->evidence, "%s%s that had answered, %s", before,
-                       units_format_count(n, l->idle.count), losses_format_answers(answers, l));
+                       units_format_count(n, l->idle_us.count), losses_format_answers(answers, l));
 }
 
 static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_input *in,
@@ -156,7 +156,7 @@ static void blame_limits_of_server(struct diagnosis *d, const struct diagnosis_i
  * reset may have been idle, too, if no query was sent on them. */
 static uint64_t count_turned_away(const struct diagnosis_input *in, uint64_t n_ended)
 {
-    const uint64_t n_unanswered = n_ended - in->losses->idle.count;
+    const uint64_t n_unanswered = n_ended - in->losses->idle_us.count;
     const uint64_t n_reset = diagnosis_line_count(in, REASON_RESET);
 
     return n_reset < n_unanswered ? n_reset : n_unanswered;
@@ -196,5 +196,5 @@ void diagnosis_server_ended(struct diagnosis *d, const struct diagnosis_input *i
     else if (losses_are_idle_timeouts(in->losses))
         blame_timeout_and_limits(d, in, n);
     else
-        blame_limits_of_server(d, in, n, in->losses->idle.count);
+        blame_limits_of_server(d, in, n, in->losses->idle_us.count);
 }

@@ -191,7 +191,7 @@ uint64_t diagnosis_silence_closed(const struct diagnosis_input *in)
     const uint64_t n_ended =
         diagnosis_line_count(in, REASON_RESET) + diagnosis_line_count(in, REASON_PEER);
 
-    return in->silent != NULL ? n_ended - in->losses->idle.count : 0;
+    return in->silent != NULL ? n_ended - in->losses->idle_us.count : 0;
 }
 
 static const char *silent_port_remedy(const struct diagnosis_input *in, bool are_closed)

@@ -11,17 +11,17 @@
 int losses_init(struct losses *l)
 {
     *l = (struct losses){.first_ns = UINT64_MAX};
-    if (hist_init(&l->idle) != 0)
+    if (hist_init(&l->idle_us) != 0)
         return -1;
     if (hist_init(&l->answers) == 0)
         return 0;
-    hist_free(&l->idle);
+    hist_free(&l->idle_us);
     return -1;
 }
 
 void losses_free(struct losses *l)
 {
-    hist_free(&l->idle);
+    hist_free(&l->idle_us);
     hist_free(&l->answers);
 }
 
@@ -31,7 +31,7 @@ void losses_add(struct losses *l, uint64_t now_ns, uint64_t idle_ns)
         l->first_ns = now_ns;
     if (now_ns > l->last_ns)
         l->last_ns = now_ns;
-    hist_record(&l->idle, idle_ns);
+    hist_record(&l->idle_us, idle_ns / UNITS_NS_PER_US);
 }
 
 void losses_add_answers(struct losses *l, uint64_t n_answers)
@@ -45,16 +45,21 @@ void losses_merge(struct losses *into, const struct losses *from)
         into->first_ns = from->first_ns;
     if (from->last_ns > into->last_ns)
         into->last_ns = from->last_ns;
-    hist_merge(&into->idle, &from->idle);
+    hist_merge(&into->idle_us, &from->idle_us);
     hist_merge(&into->answers, &from->answers);
 }
 
-/* A histogram counts 0 as 1 ns. */
+/* A histogram counts 0 as 1. */
 static uint64_t percentile(const struct losses *l, uint32_t num, uint32_t den)
 {
-    const uint64_t idle_ns = hist_percentile(&l->idle, num, den);
+    const uint64_t idle_us = hist_percentile(&l->idle_us, num, den);
 
-    return idle_ns > 1 ? idle_ns : 0;
+    return idle_us > 1 ? idle_us * UNITS_NS_PER_US : 0;
+}
+
+uint64_t losses_least_idle_ns(const struct losses *l)
+{
+    return l->idle_us.count > 0 ? l->idle_us.min_ns * UNITS_NS_PER_US : 0;
 }
 
 uint64_t losses_median_idle_ns(const struct losses *l)
@@ -69,9 +74,9 @@ uint64_t losses_idle_of_most_ns(const struct losses *l)
 
 bool losses_are_sudden(const struct losses *l)
 {
-    const uint64_t each_ns = l->idle.count * SUDDEN_NS_FOR_EACH;
+    const uint64_t each_ns = l->idle_us.count * SUDDEN_NS_FOR_EACH;
 
-    return l->idle.count > 0 &&
+    return l->idle_us.count > 0 &&
            l->last_ns - l->first_ns <= (each_ns > SUDDEN_NS ? each_ns : SUDDEN_NS);
 }
 
@@ -87,12 +92,12 @@ bool losses_are_idle_timeouts(const struct losses *l)
 
 bool losses_have_exceptions(const struct losses *l)
 {
-    return losses_are_idle_timeouts(l) && !is_timeout(l, l->idle.min_ns);
+    return losses_are_idle_timeouts(l) && !is_timeout(l, losses_least_idle_ns(l));
 }
 
 uint64_t losses_answers_of_each(const struct losses *l)
 {
-    const uint64_t n = l->idle.count, median = hist_percentile(&l->answers, 1, 2);
+    const uint64_t n = l->idle_us.count, median = hist_percentile(&l->answers, 1, 2);
 
     return n > 1 && losses_median_idle_ns(l) < LEAST_TIMEOUT_NS &&
                    100 * l->answers.counts[hist_index(median)] >= 95 * n
@@ -105,13 +110,14 @@ const char *losses_format_idle(char text[LOSSES_TEXT_BYTES], const struct losses
 {
     const uint64_t median_ns = losses_median_idle_ns(l);
     const bool has_least = least_ns >= UNITS_NS_PER_MS;
+    const uint64_t most_ns = l->idle_us.max_ns * UNITS_NS_PER_US;
     char limit[UNITS_TEXT_BYTES], median[UNITS_TEXT_BYTES] = "below 1 ms";
 
-    if (l->idle.max_ns < UNITS_NS_PER_MS) {
+    if (most_ns < UNITS_NS_PER_MS) {
         snprintf(text, LOSSES_TEXT_BYTES, "idle for less than 1 ms");
         return text;
     }
-    units_format_duration(limit, has_least ? least_ns : l->idle.max_ns);
+    units_format_duration(limit, has_least ? least_ns : most_ns);
     if (median_ns >= UNITS_NS_PER_MS)
         units_format_duration(median, median_ns);
     snprintf(text, LOSSES_TEXT_BYTES, "idle for at %s %s, median %s", has_least ? "least" : "most",

@@ -238,7 +238,7 @@ static void a_server_is_tried_if_it_ended_connections_and_none_is_left(void **st
         accepts = i % 2 != 0;
         is_ending = cases[i / 2].is_ending;
         config.socket.datagrams = cases[i / 2].datagrams;
-        result.losses.idle.count = cases[i / 2].n_lost;
+        result.losses.idle_us.count = cases[i / 2].n_lost;
         result.connections_live = cases[i / 2].n_live;
         result.interrupted = cases[i / 2].interrupted;
         result.server_was_tried = result.server_accepts = false;
@@ -247,7 +247,7 @@ static void a_server_is_tried_if_it_ended_connections_and_none_is_left(void **st
             (cases[i / 2].tried && result.server_accepts != accepts))
             fail_msg("case %zu, accepts %d", i / 2, accepts);
     }
-    result.losses.idle.count = 0;
+    result.losses.idle_us.count = 0;
 }
 
 int main(void)

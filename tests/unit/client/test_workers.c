@@ -214,7 +214,7 @@ static void connection_metrics_are_merged(void **state)
     assert_int_equal(result.metrics[CLIENT_HANDSHAKE].max_ns, 15);
     assert_int_equal(result.metrics[CLIENT_MIN_RTT].max_ns, 5);
     assert_int_equal(result.metrics[CLIENT_RECOVERY].count, 0);
-    assert_int_equal(result.losses.idle.count, 2);
+    assert_int_equal(result.losses.idle_us.count, 2);
     assert_int_equal(result.losses.first_ns, 7000);
     assert_int_equal(result.losses.last_ns, 9000);
     assert_string_equal(result.tls_version, "TLSv1.3");

@@ -143,6 +143,21 @@ static void idle_times_are_described_by_the_least_or_else_by_the_most(void **sta
                         "idle for at least 3.00 ms, median 3.00 ms");
 }
 
+static void idle_times_of_hours_are_known(void **state)
+{
+    static const uint64_t hour_ms = 3600000;
+    char text[LOSSES_TEXT_BYTES];
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        losses_add(&l, 5000 * MS, 4 * hour_ms * MS);
+    losses_add(&l, 5000 * MS, 2 * hour_ms * MS);
+    assert_int_equal(losses_least_idle_ns(&l), 2 * hour_ms * MS);
+    assert_false(losses_are_idle_timeouts(&l));
+    assert_string_equal(losses_format_idle(text, &l, losses_least_idle_ns(&l)),
+                        "idle for at least 7,200 s, median 14,400 s");
+}
+
 static void losses_of_two_workers_are_merged(void **state)
 {
     struct losses other;
@@ -153,7 +168,7 @@ static void losses_of_two_workers_are_merged(void **state)
     losses_add(&other, 4000 * MS, 2 * MS);
     losses_add(&other, 7000 * MS, 3 * MS);
     losses_merge(&l, &other);
-    assert_int_equal(l.idle.count, 3);
+    assert_int_equal(l.idle_us.count, 3);
     assert_int_equal(l.last_ns - l.first_ns, 3000 * MS);
     losses_free(&other);
 }
@@ -239,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(median_of_connections_in_use_is_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_times_are_described_by_the_least_or_else_by_the_most,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_times_of_hours_are_known, setup, teardown),
         cmocka_unit_test_setup_teardown(losses_of_two_workers_are_merged, setup, teardown),
         cmocka_unit_test_setup_teardown(
             limit_on_queries_shows_in_connections_with_the_same_number_of_answers, setup, teardown),
