@@ -8,6 +8,7 @@
 #include "client/opts_sweep.h"
 #include "client/search/search.h"
 #include "client/worker/config.h"
+#include "config/options_conflict.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -40,47 +41,67 @@ static int refuse_without_find(char *error)
     return 0;
 }
 
-/* The search sets the load and its duration. */
+/* With connect-rate, each query opens a connection when it is due. */
+static int refuse_kept_connections(const struct client_opts *o, char *error)
+{
+    const char *given = was_given("select")    ? "select"
+                        : o->reconnect         ? "reconnect"
+                        : was_given("backoff") ? "backoff"
+                                               : NULL;
+
+    if (given != NULL)
+        return REFUSE("--%s: conflicts with --find connect-rate: each query opens a connection",
+                      given);
+    if (was_given("connect-arrival") && o->connect_arrival == CLIENT_CONNECT_WINDOW)
+        return REFUSE("--connect-arrival: 'window' conflicts with --find connect-rate: connections "
+                      "are opened when they are due");
+    return 0;
+}
+
+/* The search sets the load and its duration.  A 0 that turns an option off is no conflict: it
+ * cancels what a configuration file sets. */
 int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
 {
-    static const char *const others[] = {"interval",        "schedule",        "stdin",
-                                         "stdin-rateslope", "duration",        "warmup",
-                                         "conn-schedule",   "queries-per-conn"};
-    static const char *const of_connections[] = {"connections", "max-connections"};
-    static const char *const of_connect_rate[] = {"rate", "connections", "connect-rate",
-                                                  "connect-window", "prove"};
-    static const char *const of_kept[] = {"select", "reconnect", "backoff"}; /* connections */
+    static const char sets_load[] = "the search sets the load", give_range[] = "give --find-range";
+    const struct options_conflict others[] = {
+        {"--interval", was_given("interval"), sets_load},
+        {"--schedule", o->schedule != NULL, sets_load},
+        {"--stdin", o->steps_from_stdin, sets_load},
+        {"--stdin-rateslope", o->slopes_from_stdin, sets_load},
+        {"--duration", was_given("duration"), sets_load},
+        {"--warmup", o->warmup_ns > 0, sets_load},
+        {"--conn-schedule", o->conn_schedule != NULL, sets_load},
+        {"--queries-per-conn", o->queries_per_conn > 0, sets_load},
+        {"--loop closed", o->loop == CLIENT_LOOP_CLOSED, sets_load},
+        {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN,
+         "tcpserver --push sets the rate"},
+    };
+    const struct options_conflict of_rate[] = {{"--rate", o->rate_qps > 0, give_range}};
+    const struct options_conflict of_connections[] = {
+        {"--connections", was_given("connections"), give_range},
+        {"--max-connections", was_given("max-connections"), give_range},
+    };
+    const struct options_conflict of_connect_rate[] = {
+        {"--rate", o->rate_qps > 0, give_range},
+        {"--connections", was_given("connections"), give_range},
+        {"--connect-rate", o->connect_rate_per_s > 0, give_range},
+        {"--connect-window", was_given("connect-window"), give_range},
+        {"--prove", was_given("prove"), give_range},
+    };
 
     if (o->find == CLIENT_FIND_NONE)
         return 0;
-    for (size_t i = 0; i < N(others); i++)
-        if (was_given(others[i]))
-            return REFUSE("--find: conflicts with --%s: the search sets the load", others[i]);
-    if (o->loop == CLIENT_LOOP_CLOSED)
-        return REFUSE("--find: conflicts with --loop closed: the search sets the load");
-    if (o->protocol == CLIENT_PROTOCOL_LISTEN)
-        return REFUSE("--find: conflicts with --protocol listen: tcpserver --push sets the rate");
-    if (o->find == CLIENT_FIND_RATE && was_given("rate"))
-        return REFUSE("--find: 'rate' conflicts with --rate: give --find-range");
-    for (size_t i = 0; o->find == CLIENT_FIND_CONNECT_RATE && i < N(of_connect_rate); i++)
-        if (was_given(of_connect_rate[i]))
-            return REFUSE("--find: 'connect-rate' conflicts with --%s: give --find-range",
-                          of_connect_rate[i]);
-    for (size_t i = 0; o->find == CLIENT_FIND_CONNECT_RATE && i < N(of_kept); i++)
-        if (was_given(of_kept[i]))
-            return REFUSE("--%s: conflicts with --find connect-rate: each query opens a connection",
-                          of_kept[i]);
-    if (o->find == CLIENT_FIND_CONNECT_RATE && was_given("connect-arrival") &&
-        o->connect_arrival == CLIENT_CONNECT_WINDOW)
-        return REFUSE("--connect-arrival: 'window' conflicts with --find connect-rate: connections "
-                      "are opened when they are due");
-    if (o->find != CLIENT_FIND_CONNECTIONS)
-        return 0;
-    for (size_t i = 0; i < N(of_connections); i++)
-        if (was_given(of_connections[i]))
-            return REFUSE("--find: 'connections' conflicts with --%s: give --find-range",
-                          of_connections[i]);
-    return 0;
+    if (options_refuse_conflicts("--find:", others, N(others), error) != 0)
+        return -1;
+    if (o->find == CLIENT_FIND_RATE)
+        return options_refuse_conflicts("--find: 'rate'", of_rate, N(of_rate), error);
+    if (o->find == CLIENT_FIND_CONNECTIONS)
+        return options_refuse_conflicts("--find: 'connections'", of_connections, N(of_connections),
+                                        error);
+    if (options_refuse_conflicts("--find: 'connect-rate'", of_connect_rate, N(of_connect_rate),
+                                 error) != 0)
+        return -1;
+    return refuse_kept_connections(o, error);
 }
 
 /* "1k-100k" */

@@ -6,6 +6,7 @@
 #include "client/opts_check.h"
 #include "client/worker/config.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -13,15 +14,28 @@
 
 int client_opts_check_listen(struct client_opts *o, char *error)
 {
-    static const char *const of_queries[] = {
-        "rate", "interval",         "schedule",   "stdin", "stdin-rateslope", "arrival", "select",
-        "loop", "queries-per-conn", "on-timeout", "slo"};
+    const struct {
+        const char *name;
+        bool is_used; /* a 0 that turns it off cancels what a configuration file sets */
+    } of_queries[] = {
+        {"rate", o->rate_qps > 0},
+        {"interval", was_given("interval")},
+        {"schedule", o->schedule != NULL},
+        {"stdin", o->steps_from_stdin},
+        {"stdin-rateslope", o->slopes_from_stdin},
+        {"arrival", was_given("arrival")},
+        {"select", was_given("select")},
+        {"loop", was_given("loop")},
+        {"queries-per-conn", o->queries_per_conn > 0},
+        {"on-timeout", was_given("on-timeout")},
+        {"slo", was_given("slo")},
+    };
 
     for (size_t i = 0; i < N(of_queries); i++)
-        if (was_given(of_queries[i]))
+        if (of_queries[i].is_used)
             return REFUSE(
                 "--%s: --protocol listen sends no queries: tcpserver --push sets the rate",
-                of_queries[i]);
+                of_queries[i].name);
     if (o->conn_schedule != NULL)
         return REFUSE(
             "--conn-schedule: conflicts with --protocol listen: listeners stay open to the end");

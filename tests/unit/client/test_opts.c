@@ -69,6 +69,13 @@ static void drain_follows_the_timeout_unless_given(void **state)
     assert_int_equal(opts.drain_ns, 0);
 }
 
+static void listener_ignores_queries_that_are_turned_off(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--protocol listen -r 0 --queries-per-conn 0 --stdin=no host"),
+                     OPTIONS_RUN);
+}
+
 static void listener_drains_for_a_second_and_may_warm_up(void **state)
 {
     (void)state;
@@ -420,6 +427,7 @@ int main(void)
         cmocka_unit_test(drain_follows_the_timeout_unless_given),
         cmocka_unit_test(output_to_a_file_implies_rows),
         cmocka_unit_test(port_of_the_host_wins_over_the_default),
+        cmocka_unit_test(listener_ignores_queries_that_are_turned_off),
         cmocka_unit_test(listener_drains_for_a_second_and_may_warm_up),
         cmocka_unit_test(with_churn_the_first_query_proves_and_failures_are_made_good),
         cmocka_unit_test(tls_verifies_unless_told_otherwise),

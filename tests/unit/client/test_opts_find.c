@@ -226,6 +226,22 @@ static void bad_searches_are_refused_by_name(void **state)
     }
 }
 
+/* On the command line, they cancel what a configuration file sets. */
+static void options_that_are_turned_off_do_not_conflict(void **state)
+{
+    static const char *const lines[] = {
+        "--find rate --find-range 1k-2k --warmup 0 --queries-per-conn 0 --rate 0 host",
+        "--find rate --find-range 1k-2k --stdin=no --stdin-rateslope=no host",
+        "--find connect-rate --find-range 1k-2k -r 0 -n 0 --warmup 0 --reconnect=no host",
+        "--find connections -r 100 --find-range 5-500 --warmup 0s --queries-per-conn 0 host",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (parse(lines[i]) != OPTIONS_RUN)
+            fail_msg("%s: %s", lines[i], error);
+}
+
 static void a_search_without_time_for_its_first_trial_is_refused(void **state)
 {
     (void)state;
@@ -273,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_sweep_begins_with_its_first_value),
         cmocka_unit_test(no_limit_exceeds_the_timeout),
         cmocka_unit_test(bad_searches_are_refused_by_name),
+        cmocka_unit_test(options_that_are_turned_off_do_not_conflict),
         cmocka_unit_test(a_search_without_time_for_its_first_trial_is_refused),
         cmocka_unit_test(the_option_that_limits_connections_is_one_that_the_search_allows),
     };
