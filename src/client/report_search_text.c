@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "client/find_bound.h"
 #include "client/report_search.h"
+#include "client/search/search_binding.h"
 #include "client/search/search_bounds.h"
 #include "client/search/search_confirm.h"
 #include "client/search/search_load.h"
@@ -49,12 +50,12 @@ static void print_answer(FILE *out, const struct client_find *f)
 
 /* For an answer that was confirmed before the bounds were narrow enough, or before all of their
  * trials were done. */
-static void print_why_cut(FILE *out, const struct search *s)
+static void print_why_out_of_time(FILE *out, const struct search *s)
 {
     const bool is_end_of_range = s->status == SEARCH_AT_LEAST && s->descended_to == 0;
     double lower, upper;
 
-    if (!(s->status == SEARCH_FOUND || is_end_of_range) || !s->is_cut)
+    if (s->status != SEARCH_FOUND && !is_end_of_range)
         return;
     search_bounds(s, &lower, &upper);
     if (upper > 0 && 1 - lower / upper > s->config.width + 1e-9 &&
@@ -68,6 +69,36 @@ static void print_why_cut(FILE *out, const struct search *s)
                 "             time ran out before all trials at %s were done; a longer "
                 "--find-time has room for them\n",
                 upper > 0 ? "these bounds" : "this load");
+}
+
+/* The void trials were confirmations. */
+static void print_why_void(FILE *out, const struct client_find *f)
+{
+    const double load = f->search.void_load;
+    const struct trial_judgment *why = search_binding(&f->search, load, TRIAL_VOID);
+    char text[LOAD_TEXT_BYTES];
+
+    fprintf(out, "             not narrowed further: the trials at %s stayed void (%s)\n",
+            load_text(text, f, load), trial_reason_name(&f->settings->slo, why->reason, why->goal));
+}
+
+/* Why a search with an answer ended early. */
+static void print_why_cut(FILE *out, const struct client_find *f)
+{
+    const struct search *s = &f->search;
+
+    if (s->status != SEARCH_FOUND && s->status != SEARCH_AT_LEAST)
+        return;
+    if (s->cut_by == SEARCH_TIME)
+        print_why_out_of_time(out, s);
+    else if (s->cut_by == SEARCH_VOID)
+        print_why_void(out, f);
+    else if (s->cut_by == SEARCH_STOPPED)
+        fputs("             not narrowed further: stopped by a signal or through --control\n", out);
+    else if (s->cut_by == SEARCH_SERVER_GONE)
+        fputs("             after this was confirmed, the server stopped answering (see the "
+              "limiting factors)\n",
+              out);
 }
 
 bool report_search_text_needs_smaller_min(const struct client_find *f)
@@ -267,7 +298,7 @@ void report_search_text(FILE *out, const struct client_find *find)
         n_void += report_search_is_judged(&find->search.trials[i]) &&
                   find->search.trials[i].judgment.class == TRIAL_VOID;
     print_answer(out, find);
-    print_why_cut(out, &find->search);
+    print_why_cut(out, find);
     print_why_inconclusive(out, find);
     print_level(out, find);
     print_handshakes(out, find);

@@ -7,8 +7,8 @@
 
 #include "client/search/search_state.h"
 
-/* Returns the load of the next one if there is time for n_left.  0: the bounds are close enough, no
- * time is left, or the trials of that load stay void. */
-double search_narrow_load(const struct search *s, unsigned n_left);
+/* Returns the load of the next one; 0: the bounds are close enough, or no load was confirmed below
+ * others. */
+double search_narrow_load(const struct search *s);
 
 #endif

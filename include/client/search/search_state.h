@@ -48,7 +48,7 @@ enum search_status {
     SEARCH_N_STATUSES
 };
 
-/* Why a search is inconclusive. */
+/* Why a search is inconclusive, or ended early with an answer. */
 enum search_reason {
     SEARCH_NO_REASON,
     SEARCH_VOID,        /* many more trials of a load were void than not */
@@ -86,7 +86,9 @@ struct search {
     size_t n;
     struct search_trial trials[SEARCH_MOST_TRIALS];
     bool confirmed, recovery_known;
-    bool is_cut;          /* out of time before the bounds were close enough or had all votes */
+    /* Why a search with an answer ended before its bounds were close enough or, if it ran out of
+     * time, had all votes; SEARCH_SERVER_GONE also after that. */
+    enum search_reason cut_by;
     uint64_t recovery_ns; /* if known; SEARCH_NEVER: more than SEARCH_RECOVER_NS */
 };
 

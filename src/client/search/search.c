@@ -170,6 +170,23 @@ static uint64_t kept_ns(const struct search *s)
                                     : 0;
 }
 
+/* Returns the load of the next confirmation that narrows the bounds; 0: they are narrow, or notes
+ * why they stay as they are. */
+static double next_narrower(struct search *s, unsigned n_left)
+{
+    const double load = search_narrow_load(s);
+
+    if (load > 0 && search_confirm_is_void(s, load, n_left)) {
+        s->cut_by = SEARCH_VOID;
+        s->void_load = load;
+    } else if (load == 0 || n_left == 0) {
+        s->cut_by = load == 0 ? SEARCH_NO_REASON : SEARCH_TIME;
+    } else {
+        return load;
+    }
+    return 0;
+}
+
 /* Narrows the bounds of a confirmed answer while there is time, before the recovery. */
 static bool next_after_confirmed(struct search *s, uint64_t elapsed_ns, struct search_order *order)
 {
@@ -177,11 +194,8 @@ static bool next_after_confirmed(struct search *s, uint64_t elapsed_ns, struct s
     const uint64_t until_ns = elapsed_ns + longer_ns + kept_ns(s);
     double load = 0;
 
-    if (s->order.step == SEARCH_CONFIRM && s->descended_to > 0) {
-        load = search_narrow_load(s, search_confirm_left_in_full(s, until_ns));
-        if (load == 0)
-            s->is_cut = search_narrow_load(s, 1) > 0;
-    }
+    if (s->order.step == SEARCH_CONFIRM && s->descended_to > 0)
+        load = next_narrower(s, search_confirm_left_in_full(s, until_ns));
     if (load > 0)
         return give(s, SEARCH_CONFIRM, load, search_confirm_fitting_ns(s, until_ns), order);
     return next_recovery(s, elapsed_ns, order);
@@ -248,7 +262,7 @@ static bool next_bound(struct search *s, double load, uint64_t elapsed_ns,
         return give(s, s->round == 0 ? SEARCH_DOUBLE : SEARCH_BISECT, load, ns, order);
     if (!has_answer)
         return end(s, SEARCH_INCONCLUSIVE, SEARCH_TIME);
-    s->is_cut = true;
+    s->cut_by = SEARCH_TIME;
     s->round = SEARCH_ROUNDS;
     return next_confirmation(s, elapsed_ns, order);
 }
@@ -332,7 +346,8 @@ void search_take_recovery(struct search *s, uint64_t recovery_ns)
 void search_stop(struct search *s, enum search_reason reason)
 {
     if (s->status == SEARCH_RUNNING && s->confirmed) {
-        s->is_cut |= reason == SEARCH_TIME && search_narrow_load(s, 1) > 0;
+        if (s->cut_by == SEARCH_NO_REASON && search_narrow_load(s) > 0)
+            s->cut_by = reason;
         end_confirmed(s);
     } else if (s->status == SEARCH_RUNNING)
         end(s, SEARCH_INCONCLUSIVE, reason);
@@ -344,6 +359,8 @@ void search_lose_server(struct search *s, size_t first)
     for (size_t i = first; i < s->n; i++)
         if (!s->confirmed || i >= s->n_confirmed)
             s->trials[i].judgment = (struct trial_judgment){TRIAL_VOID, TRIAL_CONNECTIONS, 0};
-    if (!s->confirmed)
+    if (s->confirmed)
+        s->cut_by = SEARCH_SERVER_GONE;
+    else
         end(s, SEARCH_INCONCLUSIVE, SEARCH_SERVER_GONE);
 }

@@ -13,17 +13,15 @@ static bool is_narrow(const struct search_config *c, double lower, double upper)
     return 1 - lower / upper <= c->width + 1e-9 || search_load_middle(c, lower, upper) == 0;
 }
 
-double search_narrow_load(const struct search *s, unsigned n_left)
+double search_narrow_load(const struct search *s)
 {
     double lower, upper, load;
 
-    if (s->descended_to == 0 || n_left == 0)
+    if (s->descended_to == 0)
         return 0;
     search_bounds(s, &lower, &upper);
     load = search_confirm_failed_above(s, lower);
     if (load == 0 || (upper > 0 && is_narrow(&s->config, lower, upper)))
         return 0;
-    if (!is_narrow(&s->config, lower, load))
-        load = search_load_middle(&s->config, lower, load);
-    return search_confirm_is_void(s, load, n_left) ? 0 : load;
+    return is_narrow(&s->config, lower, load) ? load : search_load_middle(&s->config, lower, load);
 }

@@ -168,7 +168,7 @@ static void a_search_cut_short_says_whether_its_bounds_are_narrow(void **state)
 {
     (void)state;
     find.search.status = SEARCH_FOUND;
-    find.search.is_cut = true;
+    find.search.cut_by = SEARCH_TIME;
     print_text();
     assert_null(strstr(text, "recover")); /* it was not to be tried */
     assert_has(text, "time ran out before all trials at these bounds were done;");
@@ -184,6 +184,35 @@ static void a_search_cut_short_says_whether_its_bounds_are_narrow(void **state)
     print_text(); /* no load lies between the bounds, so no time narrows them */
     assert_has(text, "1,000 q/s sustained, 1,001 q/s not (0.1 % apart)\n");
     assert_has(text, "time ran out before all trials at these bounds were done;");
+}
+
+static void an_answer_that_was_not_narrowed_says_why(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_FOUND;
+    find.search.confirmed = true;
+    print_text();
+    assert_null(strstr(text, "narrowed"));
+    find.search.void_load = 1010;
+    for (int i = 0; i < 4; i++)
+        add(SEARCH_CONFIRM, 1010, TRIAL_VOID, TRIAL_HOST_NOISE);
+    find.search.cut_by = SEARCH_VOID;
+    print_text();
+    assert_has(text,
+               "apart)\n             not narrowed further: the trials at 1,010 q/s stayed void "
+               "(host-noise)\n");
+    find.search.cut_by = SEARCH_STOPPED;
+    print_text();
+    assert_has(text, "apart)\n             not narrowed further: stopped by a signal or through "
+                     "--control\n");
+    find.search.status = SEARCH_AT_LEAST;
+    find.search.cut_by = SEARCH_SERVER_GONE;
+    print_text();
+    assert_has(text, "             after this was confirmed, the server stopped answering (see the "
+                     "limiting factors)\n");
+    find.search.status = SEARCH_INCONCLUSIVE; /* has its own reason */
+    print_text();
+    assert_null(strstr(text, "confirmed, the server"));
 }
 
 /* As many values claimed as measured: of an overload none, and of a recovery never tried neither.
@@ -286,7 +315,7 @@ static void other_answers_say_what_is_known(void **state)
     print_text();
     assert_has(text, "Capacity     at least 1,000 q/s, the end of the range\n             service "
                      "level p99<10ms,lost=0\n             11 trials");
-    find.search.is_cut = true;
+    find.search.cut_by = SEARCH_TIME;
     print_text();
     assert_has(text,
                "Capacity     at least 1,000 q/s, the end of the range\n             time ran out "
@@ -571,6 +600,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_capacity_lies_between_its_bounds),
         TEST(a_search_cut_short_says_whether_its_bounds_are_narrow),
+        TEST(an_answer_that_was_not_narrowed_says_why),
         TEST(settings_and_figures_of_a_trial_are_under_their_keys),
         TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),

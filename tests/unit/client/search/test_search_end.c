@@ -47,7 +47,7 @@ static void out_of_time_the_bounds_so_far_are_confirmed(void **state)
         short_one.time_ns = time_s * S_NS;
         simulated_search(&s, &short_one, &server);
         search_bounds(&s, &lower, &upper);
-        if (!s.is_cut)
+        if (s.cut_by != SEARCH_TIME)
             continue;
         n_wide++;
         assert_int_equal(s.status, SEARCH_FOUND);
@@ -77,7 +77,8 @@ static void slow_transitions_leave_time_for_two_confirmations(void **state)
             search_take(&s, simulated_trial(&server, &order));
             elapsed_ns += order.duration_ns + slow_ns;
         }
-        if (!s.is_cut || seen_ns == 0) /* without a trial of the last round, nothing is known */
+        if (s.cut_by != SEARCH_TIME ||
+            seen_ns == 0) /* without a trial of the last round, nothing is known */
             continue;
         n_cut++;
         assert_int_equal(seen_ns, slow_ns);
@@ -124,6 +125,7 @@ static void a_confirmed_answer_outlives_the_server(void **state)
     simulated_search(&s, &config, &server);
     search_lose_server(&s, 0);
     assert_int_equal(s.status, SEARCH_FOUND);
+    assert_int_equal(s.cut_by, SEARCH_SERVER_GONE);
     assert_true(search_capacity(&s) > 0);
 }
 
@@ -141,7 +143,7 @@ static void out_of_time_the_end_of_the_range_is_confirmed(void **state)
         slow.max = 200;
         slow.time_ns = time_s * S_NS;
         assert_true(simulated_search(&s, &slow, &server) <= slow.time_ns);
-        n_cut += s.is_cut;
+        n_cut += s.cut_by == SEARCH_TIME;
         if (time_s >= 240) {
             assert_int_equal(s.status, SEARCH_AT_LEAST);
             assert_true(s.confirmed && search_capacity(&s) == 200);

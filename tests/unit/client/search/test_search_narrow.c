@@ -109,7 +109,8 @@ static void time_is_left_for_all_of_a_trial_and_for_the_recovery(void **state)
             assert_true(elapsed_ns + recovery_ns + 2 * OVERHEAD_NS <= config.time_ns);
         }
         search_bounds(&s, &lower, &upper);
-        assert_int_equal(s.is_cut, 1 - lower / upper > config.width);
+        assert_int_equal(s.cut_by,
+                         1 - lower / upper > config.width ? SEARCH_TIME : SEARCH_NO_REASON);
     }
     assert_true(n_narrowed > 0);
 }
@@ -210,7 +211,9 @@ static void void_trials_leave_the_answer_as_it_was(void **state)
         assert_true(next_is(elapsed_ns, VOID) == middle);
     assert_true(search_next(&s, elapsed_ns, &order));
     assert_int_equal(order.step, SEARCH_OVERLOAD);
-    assert_true(lower == below && upper == above && !s.is_cut);
+    assert_true(lower == below && upper == above);
+    assert_int_equal(s.cut_by, SEARCH_VOID);
+    assert_true(s.void_load == middle);
     search_stop(&s, SEARCH_STOPPED);
     assert_int_equal(s.status, SEARCH_FOUND);
 }
@@ -280,15 +283,16 @@ static void a_first_load_that_is_confirmed_after_all_has_the_bounds_of_the_round
     const struct search_config config = long_search();
 
     (void)state;
-    for (int is_cut = 0; is_cut < 2; is_cut++) {
+    for (int i = 0; i < 2; i++) {
+        const enum search_reason cut_by = i == 0 ? SEARCH_NO_REASON : SEARCH_TIME;
         struct simulated server = tired_above(19000);
         const uint64_t elapsed_ns = search_to_confirmed(&config, &server);
 
-        s.is_cut = is_cut;
+        s.cut_by = cut_by;
         while (s.descended_to > 0)
             next_is(elapsed_ns, GOOD);
         search_stop(&s, SEARCH_STOPPED);
-        assert_int_equal(s.is_cut, is_cut);
+        assert_int_equal(s.cut_by, cut_by);
     }
 }
 
@@ -308,7 +312,7 @@ static void bounds_that_were_to_be_narrowed_when_time_ran_out_are_cut(void **sta
         assert_int_equal(order.step, SEARCH_CONFIRM);
         search_stop(&s, reasons[i]);
         assert_int_equal(s.status, SEARCH_FOUND);
-        assert_int_equal(s.is_cut, reasons[i] == SEARCH_TIME);
+        assert_int_equal(s.cut_by, reasons[i]);
     }
 }
 
@@ -327,6 +331,7 @@ static void a_server_that_is_lost_meanwhile_leaves_the_answer_as_it_was(void **s
     search_lose_server(&s, 0);
     search_bounds(&s, &lower, &upper);
     assert_int_equal(s.status, SEARCH_FOUND);
+    assert_int_equal(s.cut_by, SEARCH_SERVER_GONE);
     assert_true(lower == below && upper == above);
 }
 
