@@ -75,9 +75,9 @@ cpu_models() {
         -e 's/^processor [0-9]+: .*(machine = )/\1/p' | sort -u
 }
 
-# The files of queries and schedules that the settings on stdin name: the result does not have their content.
+# The files of queries and schedules that the settings on stdin name, as JSON: the result does not have their content.
 files_of_settings() {
-    sed -nE 's/^ *"(query-file": "|schedule": "@|conn-schedule": "@)(.*)",?$/\2/p' | sort -u
+    sed -nE '/^ *"(query-file": "|schedule": "@|conn-schedule": "@)(.*)",?$/ { s//\2/; s/\\(["\\])/\1/g; p; }' | sort -u
 }
 
 # The program that measures, the CPU and the kernel settings that affect latency.
@@ -119,7 +119,7 @@ print_fingerprint() {
     sed -nE '/^    "('"$no_settings"')":/d
         /^  "version"/p; /^  "options": \{/,/^  \}/p; /^  "host": \{/,/^  \}/p' "$night/run-01.json"
     files_of_settings <"$night/run-01.json" | while IFS= read -r file; do
-        [ ! -r "$file" ] || echo "$file $(cksum <"$file")"
+        [ ! -r "$file" ] || printf '%s %s\n' "$file" "$(cksum <"$file")"
     done
     print_machine
 }

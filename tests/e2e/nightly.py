@@ -402,9 +402,10 @@ def test_a_night_during_which_tcpclient_changed_is_no_reference():
 
 def test_another_content_of_a_file_of_the_settings_begins_a_new_series():
     directory = temp_directory()
-    for name in ("queries", "class", "schedule", "connections"):
+    names = ("queries", r'a \"quoted\" class', "schedule", "connections")  # in the result, quotes and backslashes are escaped
+    for name in names:
         write(f"{directory}/{name} 1", "example A\n")
-    options = {"schedule": "@schedule 1", "query-file": "queries 1", "class": [{"name": "a", "query-file": "class 1"}],
+    options = {"schedule": "@schedule 1", "query-file": "queries 1", "class": [{"name": "a", "query-file": f"{names[1]} 1"}],
                "conn-schedule": "@connections 1", "rate": 500}
     write(f"{directory}/run-01.json", json.dumps({"options": options, "version": "x"}, indent=2))
 
@@ -416,7 +417,7 @@ def test_another_content_of_a_file_of_the_settings_begins_a_new_series():
     before = fingerprint()
     check('"rate": 500' in before and before == fingerprint(), f"the control: {before}")
     check(before != fingerprint(runs=11), "the number of runs")
-    for name in ("queries", "class", "schedule", "connections"):
+    for name in names:
         write(f"{directory}/{name} 1", "example AAAA\n")
         after = fingerprint()
         check(after != before, f"the file of {name}: {after}")
