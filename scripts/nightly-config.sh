@@ -3,7 +3,7 @@
 # Part of nightly.sh: reads its configuration file and checks the values.
 
 client_options='' require='' results='' lock=/ runs=10 repeats=3 repeat_wait=30s history=14 keep=100 deadline=2h
-series=1 server='' server_ready='listening on' reference_server='' reference_client=''
+series=1 any_answers=no server='' server_ready='listening on' reference_server='' reference_client=''
 tcpclient=tcpclient tcpreport=tcpreport mail_to='' sendmail=/usr/sbin/sendmail
 
 # A key and its value, verbatim from the file.  Values are never evaluated.
@@ -20,6 +20,7 @@ set_key() {
     keep) keep=$2 ;;
     deadline) deadline=$2 ;;
     series) series=$2 ;;
+    any-answers) any_answers=$2 ;;
     server) server=$2 ;;
     server-ready) server_ready=$2 ;;
     reference-server) reference_server=$2 ;;
@@ -101,6 +102,10 @@ check_config() {
     case $require in
     '' | p50 | p90 | p95 | p99 | p99.9 | p99.99 | max) ;;
     *) die "require: invalid value '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
+    esac
+    case $any_answers in
+    yes | no) ;;
+    *) die "any-answers: invalid value '$any_answers': expected yes or no" ;;
     esac
     [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: requires server, the program to compare with it"
     refuse_mail_without_privileges

@@ -154,11 +154,13 @@ say_what_changed() {
 
 # The results to judge by, one path a line, and an option of tcpreport compare.  Sets code and verdict.
 compare() {
+    any=
+    [ "$any_answers" = no ] || any=--any-answers
     old_ifs=$IFS
     IFS='
 '
     # shellcheck disable=SC2046,SC2086 # split at the ends of lines
-    set -- "$2" $1 -- $(printf '%s\n' "$night" | results_of run)
+    set -- "$2" $any $1 -- $(printf '%s\n' "$night" | results_of run)
     IFS=$old_ifs
     code=0
     in_time "$night/compare.txt" "$night/compare.txt" "$tcpreport" compare --json "$night/verdict.json" --min-runs "$runs" "$@" || code=$?

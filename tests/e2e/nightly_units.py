@@ -16,7 +16,7 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
                        ("deadline = 08m", "deadline: invalid value '08m': expected a time such as 90s, 45m or 2h"), ("keep = 3", "keep: invalid value '3'"),
                        ("deadline = 2d", "deadline: invalid value '2d'"), ("repeat-wait = soon", "repeat-wait: invalid value 'soon'"),
                        ("lock = none", "lock: cannot read 'none'"),
-                       ("require = p42", "require: invalid value 'p42'"), ("reference-server = true", "reference-server: requires server"),
+                       ("require = p42", "require: invalid value 'p42'"), ("any-answers = 1", "any-answers: invalid value '1': expected yes or no"), ("reference-server = true", "reference-server: requires server"),
                        ("reference-client = none", "cannot find 'none'"), ("client-options = none", f"client-options: cannot read 'none' in {os.path.realpath(nights.directory)}"),
                        ("tcpclient = none", "cannot find 'none'"), ("runs = $(touch evaluated)", "runs: invalid value '$(")):
         write(nights.file("nightly.conf"), f"{good}{line}\n")
