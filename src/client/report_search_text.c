@@ -226,6 +226,12 @@ static void print_handshakes(FILE *out, const struct client_find *f)
                 units_format_count(a, full), units_format_count(b, resumed));
 }
 
+/* How long it was measured, as tcpreport writes it: "0 s" of one that did not begin. */
+static const char *length_text(char *text, const struct search_trial *t)
+{
+    return t->measured_ns > 0 ? units_format_duration(text, t->measured_ns) : "0 s";
+}
+
 /* A load that the other confirmations outvoted is not confirmed. */
 static const char *confirmation_text(const struct client_find *f, const struct search_trial *t)
 {
@@ -241,8 +247,7 @@ static void print_confirmation(FILE *out, const struct client_find *f)
 
     for (size_t i = 0; i < s->n; i++)
         if (s->trials[i].order.step == SEARCH_CONFIRM)
-            fprintf(out, "             %s at %s: %s\n",
-                    units_format_duration(b, s->trials[i].measured_ns),
+            fprintf(out, "             %s at %s: %s\n", length_text(b, &s->trials[i]),
                     load_text(a, f, s->trials[i].order.load), confirmation_text(f, &s->trials[i]));
     if (!s->recovery_known && s->status == SEARCH_FOUND && s->config.tries_recovery)
         fputs("             recovery from an overload not measured\n", out);
@@ -279,7 +284,7 @@ static void print_trial(FILE *out, const struct client_find *f, size_t i)
         lost[UNITS_TEXT_BYTES];
 
     fprintf(out, "  %-8s %24s %8s %10s %10s %10s  %s%s%s%s\n", search_step_name(t->order.step),
-            load_text(load, f, t->order.load), units_format_duration(length, t->measured_ns),
+            load_text(load, f, t->order.load), length_text(length, t),
             report_search_is_judged(t) ? time_text(p50, f, seen->p50_ns) : "-",
             report_search_is_judged(t) ? time_text(p99, f, seen->p99_ns) : "-",
             report_search_is_judged(t) ? units_format_count(lost, seen->n_lost) : "-",

@@ -326,6 +326,18 @@ static void other_answers_say_what_is_known(void **state)
                      "service level");
 }
 
+static void a_trial_that_did_not_begin_lasted_no_seconds(void **state)
+{
+    (void)state;
+    find.search.status = SEARCH_INCONCLUSIVE;
+    add(SEARCH_CONFIRM, 975, TRIAL_VOID, TRIAL_CONNECTIONS);
+    find.search.trials[find.search.n - 1].measured_ns = 0;
+    print_text();
+    assert_has(text, "             0 s at 975 q/s: connections\n");
+    assert_has(text, "975 q/s      0 s ");
+    assert_null(strstr(text, "0 ns"));
+}
+
 /* As long as no more trials were good than bad. */
 static void a_good_confirmation_of_a_load_that_failed_confirms_nothing(void **state)
 {
@@ -604,6 +616,7 @@ int main(void)
         TEST(settings_and_figures_of_a_trial_are_under_their_keys),
         TEST(what_was_not_measured_has_no_figures),
         TEST(other_answers_say_what_is_known),
+        TEST(a_trial_that_did_not_begin_lasted_no_seconds),
         TEST(a_good_confirmation_of_a_load_that_failed_confirms_nothing),
         TEST(a_descent_that_ended_at_the_start_of_the_range_needs_no_time),
         TEST(trials_are_rows),
