@@ -29,7 +29,8 @@ typedef enum control_status control_http_handler(void *context, const struct con
 
 /* Serves the commands of `known`, and the list of them, on a listening socket, which it takes over
  * and closes at the end; the structure must last until then.  The token is borrowed.  One at a
- * time.  Returns NULL on failure; errno may not say why. */
+ * time.  Returns NULL on failure, when the socket is the caller's to close; errno may not say why.
+ */
 struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
                                         const struct control_token *token, unsigned known,
                                         control_http_handler *handle, void *context);

@@ -269,21 +269,27 @@ static struct bufferevent *open_stream(struct event_base *base, void *arg)
     return h->newest;
 }
 
-static int open_server(struct control_http *h, int fd)
+/* The HTTP server frees the listener, which closes the socket. */
+static int listen_on(struct control_http *h, struct control_socket *socket)
 {
-    h->http = evhttp_new(h->base);
-    if (h->http == NULL)
-        return -1;
-    h->listener =
-        evconnlistener_new(h->base, NULL, h, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    h->listener = evconnlistener_new(h->base, NULL, h,
+                                     LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, socket->fd);
     if (h->listener == NULL)
         return -1;
+    socket->fd = -1;
+    if (evhttp_bind_listener(h->http, h->listener) != NULL)
+        return 0;
+    evconnlistener_free(h->listener);
+    return -1;
+}
+
+static int open_server(struct control_http *h, struct control_socket *socket)
+{
+    h->http = evhttp_new(h->base);
     h->pause_over = evtimer_new(h->base, on_pause_over, h);
     h->accepted = event_new(h->base, -1, 0, on_accepted, h);
-    if (h->pause_over == NULL || h->accepted == NULL ||
-        evhttp_bind_listener(h->http, h->listener) == NULL)
-        return -1;
-    return 0;
+    return h->http != NULL && h->pause_over != NULL && h->accepted != NULL ? listen_on(h, socket)
+                                                                           : -1;
 }
 
 struct control_http *control_http_start(struct event_base *base, struct control_socket *socket,
@@ -307,11 +313,10 @@ struct control_http *control_http_start(struct event_base *base, struct control_
         .context = context,
     };
     control_connections_init(&h->connections, nofile.rlim_cur);
-    if (open_server(h, socket->fd) != 0) {
+    if (open_server(h, socket) != 0) {
         control_http_end(h);
         return NULL;
     }
-    socket->fd = -1;
     h->socket = socket;
     evconnlistener_set_error_cb(h->listener, on_accept_failed);
     evhttp_set_max_headers_size(h->http, MAX_HEADER_BYTES);
