@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints at most about 1,000 characters.  Returns -1, so that a failing function can return its
- * result.  Leaves errno as it was. */
+/* Prints at most 5,119 bytes: a path (PATH_MAX) and 1,000 more.  Returns -1, so that a failing
+ * function can return its result.  Leaves errno as it was. */
 __attribute__((format(printf, 1, 2))) int log_error(const char *format, ...);
 
 /* The stream of all messages, including reports on stderr: stderr, unless replaced.  Never print to

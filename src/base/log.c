@@ -5,13 +5,14 @@
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = PATH_MAX + 1024 }; /* a path, and what is wrong with it */
 
 static FILE *replacement; /* of stderr; NULL: none */
 
