@@ -18,9 +18,12 @@ struct netdev_counters {
     uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 };
 
-/* The interface through which packets to the target leave, by the routing table ("lo" for an
- * address of this host; see rtnetlink(7), RTM_GETROUTE).  Returns 0, or -1 with errno. */
-int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES]);
+/* The interface through which packets to the target leave, over UDP (datagrams) or TCP, by the
+ * routing table and its rules ("lo" for an address of this host; see rtnetlink(7), RTM_GETROUTE).
+ * source: its port does not matter; AF_UNSPEC: the kernel's choice.  Returns 0, or -1 with errno.
+ */
+int netdev_towards(const struct sock_address *target, const struct srcplan_tuple *source,
+                   bool datagrams, char name[NETDEV_NAME_BYTES]);
 
 /* Whether the target is an address of this host, loopback or another: a server there shares this
  * host's limits, and its packets do not leave this host.  By the routing table; if the kernel does

@@ -74,8 +74,12 @@ void client_run_prepare_progress(struct client_run_state *r, uint64_t now_ns)
 {
     const struct client_config *config = r->config;
     struct client_result *result = r->result;
+    struct srcplan_tuple source = {.address.family = AF_UNSPEC};
 
-    result->has_interface = netdev_towards(&config->target, result->interface) == 0;
+    if (config->plan.n_addresses > 0)
+        srcplan_at(&config->plan, 0, &source);
+    result->has_interface =
+        netdev_towards(&config->target, &source, config->socket.datagrams, result->interface) == 0;
     r->progress = (struct progress){
         .n_requested = result->connections_at_begin,
         .listens = config->listens,

@@ -23,13 +23,14 @@ struct request {
                     RTA_SPACE(sizeof(uint8_t))];
 };
 
+/* Copies the header: the compiler assumes that nothing of its type is among characters. */
 static void add_attribute(struct request *r, unsigned short type, const void *value, size_t n_bytes)
 {
-    struct rtattr *a = (struct rtattr *)((char *)r + r->header.nlmsg_len);
+    const struct rtattr header = {(unsigned short)RTA_LENGTH(n_bytes), type};
+    char *to = (char *)r + r->header.nlmsg_len;
 
-    a->rta_type = type;
-    a->rta_len = (unsigned short)RTA_LENGTH(n_bytes);
-    memcpy(RTA_DATA(a), value, n_bytes);
+    memcpy(to, &header, sizeof header);
+    memcpy(to + RTA_LENGTH(0), value, n_bytes);
     r->header.nlmsg_len += (uint32_t)RTA_SPACE(n_bytes);
 }
 
@@ -115,15 +116,6 @@ static int find_route(const struct sock_address *target, struct route *found)
     return ask(&r, found);
 }
 
-int netdev_towards(const struct sock_address *target, char name[NETDEV_NAME_BYTES])
-{
-    struct route route = {.interface = scope_of(target)};
-
-    if (route.interface == 0 && find_route(target, &route) != 0)
-        return -1;
-    return if_indextoname(route.interface, name) != NULL ? 0 : -1;
-}
-
 /* connect(2) treats the all-zero address as loopback. */
 static bool is_any(const struct sock_address *target)
 {
@@ -140,20 +132,40 @@ static bool is_mapped(const struct sock_address *target)
     return in6->sin6_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
 }
 
+/* Rules may depend on the protocol and on the source (ip-rule(8)).  The source is one that the
+ * target's family has; AF_UNSPEC: any. */
+static struct request question_from(const struct sock_address *target,
+                                    const struct srcplan_tuple *source, uint8_t protocol)
+{
+    struct request r = question(target);
+
+    add_attribute(&r, RTA_IP_PROTO, &protocol, sizeof protocol);
+    if (source->address.family != AF_UNSPEC && !is_mapped(target)) {
+        r.route.rtm_src_len = r.route.rtm_dst_len;
+        add_attribute(&r, RTA_SRC, source->address.bytes, r.route.rtm_src_len / 8u);
+    }
+    return r;
+}
+
+int netdev_towards(const struct sock_address *target, const struct srcplan_tuple *source,
+                   bool datagrams, char name[NETDEV_NAME_BYTES])
+{
+    const struct request r = question_from(target, source, datagrams ? IPPROTO_UDP : IPPROTO_TCP);
+    struct route route = {.interface = scope_of(target)};
+
+    if (route.interface == 0 && ask(&r, &route) != 0)
+        return -1;
+    return if_indextoname(route.interface, name) != NULL ? 0 : -1;
+}
+
 enum sock_route netdev_test_route(const struct sock_address *target,
                                   const struct srcplan_tuple *source)
 {
-    const uint8_t protocol = IPPROTO_TCP;
-    struct request r = question(target);
+    const struct request r = question_from(target, source, IPPROTO_TCP);
     struct route route = {.error = 0};
 
     if (is_any(target) || is_mapped(target))
         return sock_test_route(target, source);
-    add_attribute(&r, RTA_IP_PROTO, &protocol, sizeof protocol);
-    if (source->address.family != AF_UNSPEC) {
-        r.route.rtm_src_len = r.route.rtm_dst_len;
-        add_attribute(&r, RTA_SRC, source->address.bytes, r.route.rtm_src_len / 8u);
-    }
     if (ask(&r, &route) == 0)
         return SOCK_ROUTE_FOUND;
     return route.error != 0 ? sock_route_of_errno(route.error) : sock_test_route(target, source);

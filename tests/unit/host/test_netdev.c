@@ -4,6 +4,7 @@
 #include "host/netdev.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -19,6 +20,7 @@
 
 #include <cmocka.h>
 
+static const struct srcplan_tuple any = {.address.family = AF_UNSPEC};
 static bool has_namespace; /* and the kernel says its routes */
 
 static struct sock_address address(const char *text)
@@ -72,7 +74,7 @@ static int enter_namespace(void **state)
     has_namespace = fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &up) == 0 &&
                     add_address(fd, "lo:1", "198.51.100.1") == 0 &&
                     add_address(fd, "lo:2", "198.51.100.2") == 0 &&
-                    netdev_towards(&loopback, name) == 0;
+                    netdev_towards(&loopback, &any, false, name) == 0;
     close(fd);
     return 0;
 }
@@ -117,7 +119,7 @@ static void packets_to_this_host_leave_through_lo(void **state)
     for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
         const struct sock_address a = address(here[i]);
 
-        assert_int_equal(netdev_towards(&a, name), 0);
+        assert_int_equal(netdev_towards(&a, &any, false, name), 0);
         assert_string_equal(name, "lo");
     }
 }
@@ -130,31 +132,34 @@ static void an_address_without_a_route_has_no_interface(void **state)
     (void)state;
     if (!has_namespace)
         skip();
-    assert_int_equal(netdev_towards(&a, name), -1);
+    assert_int_equal(netdev_towards(&a, &any, false, name), -1);
 }
 
-/* Adds a rule that prohibits TCP, before all others but that of this host's addresses. */
-static bool prohibit_tcp(void)
+/* Adds a rule that prohibits what has this attribute, FRA_IP_PROTO or FRA_SRC, of 4 bytes at most,
+ * before all others but that of this host's addresses. */
+static bool prohibit(unsigned short type, const void *value, uint8_t n_bytes)
 {
-    static const struct {
+    struct {
         struct nlmsghdr header;
         struct fib_rule_hdr rule;
-        struct rtattr protocol;
-        uint8_t tcp, padding[3];
-    } request = {.header = {sizeof request, RTM_NEWRULE,
-                            NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, 0, 0},
-                 .rule = {.family = AF_INET, .action = FR_ACT_PROHIBIT},
-                 .protocol = {RTA_LENGTH(1), FRA_IP_PROTO},
-                 .tcp = IPPROTO_TCP};
+        struct rtattr attribute;
+        uint8_t value[4];
+    } request = {
+        .header = {sizeof request, RTM_NEWRULE,
+                   NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, 0, 0},
+        .rule = {.family = AF_INET, .action = FR_ACT_PROHIBIT, .src_len = type == FRA_SRC ? 32 : 0},
+        .attribute = {(unsigned short)RTA_LENGTH(n_bytes), type}};
     struct {
         struct nlmsghdr header;
         struct nlmsgerr error;
         char rest[256];
     } answer = {.error.error = -1};
     const int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
-    const bool is_answered = send(fd, &request, sizeof request, 0) > 0 &&
-                             recv(fd, &answer, sizeof answer, 0) >= (ssize_t)NLMSG_LENGTH(4);
+    bool is_answered;
 
+    memcpy(request.value, value, n_bytes);
+    is_answered = send(fd, &request, sizeof request, 0) > 0 &&
+                  recv(fd, &answer, sizeof answer, 0) >= (ssize_t)NLMSG_LENGTH(4);
     close(fd);
     return is_answered && answer.error.error == 0;
 }
@@ -169,8 +174,9 @@ static enum sock_route route_from(const char *source, const char *target)
 
 static void the_route_of_tcp_may_be_another_than_that_of_udp(void **state)
 {
-    static const struct srcplan_tuple any = {.address.family = AF_UNSPEC};
     const struct sock_address neighbour = address("198.51.100.77"), far = address("203.0.113.1");
+    const uint8_t tcp = IPPROTO_TCP;
+    char name[NETDEV_NAME_BYTES];
 
     (void)state;
     if (!has_namespace)
@@ -181,11 +187,38 @@ static void the_route_of_tcp_may_be_another_than_that_of_udp(void **state)
     assert_int_equal(route_from("198.51.100.2", "203.0.113.1"), SOCK_ROUTE_NONE);
     assert_int_equal(route_from("::1", "::1"), SOCK_ROUTE_FOUND);
     assert_int_equal(route_from("::1", "2001:db8::1"), SOCK_ROUTE_NONE);
-    if (!prohibit_tcp())
+    if (!prohibit(FRA_IP_PROTO, &tcp, sizeof tcp))
         skip();
     assert_int_equal(netdev_test_route(&far, &any), SOCK_ROUTE_DENIED);
     assert_int_equal(route_from("198.51.100.2", "203.0.113.1"), SOCK_ROUTE_DENIED);
     assert_int_equal(sock_test_route(&far, &any), SOCK_ROUTE_NONE);
+    assert_int_equal(netdev_towards(&far, &any, false, name), -1);
+    assert_int_equal(errno, EACCES);
+    assert_int_equal(netdev_towards(&far, &any, true, name), -1);
+    assert_int_equal(errno, ENETUNREACH);
+}
+
+static void a_rule_may_be_about_the_source(void **state)
+{
+    const struct sock_address far = address("203.0.113.1"), one = address("198.51.100.1"),
+                              other = address("198.51.100.2"),
+                              mapped = address("::ffff:198.51.100.1");
+    const struct srcplan_tuple from_one = sock_tuple(&one), from_other = sock_tuple(&other),
+                               from_mapped = sock_tuple(&mapped);
+    char name[NETDEV_NAME_BYTES];
+
+    (void)state;
+    if (!has_namespace || !prohibit(FRA_SRC, from_one.address.bytes, 4))
+        skip();
+    assert_int_equal(netdev_test_route(&far, &from_one), SOCK_ROUTE_DENIED);
+    assert_int_equal(netdev_test_route(&far, &from_other), SOCK_ROUTE_NONE);
+    assert_int_equal(netdev_towards(&far, &from_one, false, name), -1);
+    assert_int_equal(errno, EACCES);
+    assert_int_equal(netdev_towards(&far, &from_other, false, name), -1);
+    assert_int_equal(errno, ENETUNREACH);
+    assert_int_equal(netdev_towards(&one, &from_other, false, name), 0);
+    assert_string_equal(name, "lo");
+    assert_int_equal(netdev_towards(&mapped, &from_mapped, false, name), 0);
 }
 
 /* The last test: lo stays down. */
@@ -212,6 +245,7 @@ int main(void)
         cmocka_unit_test(each_address_of_this_host_is_here_and_no_other),
         cmocka_unit_test(packets_to_this_host_leave_through_lo),
         cmocka_unit_test(an_address_without_a_route_has_no_interface),
+        cmocka_unit_test(a_rule_may_be_about_the_source),
         cmocka_unit_test(the_route_of_tcp_may_be_another_than_that_of_udp),
         cmocka_unit_test(an_interface_is_down_until_it_is_set_up),
     };
