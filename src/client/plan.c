@@ -110,10 +110,10 @@ static uint64_t rows_bytes(uint32_t n_workers)
  * rows, however few of them are in it at a time.  In a closed loop their number is unknown. */
 static uint64_t touched_rows_bytes(const struct client_config *c, const struct client_opts *o)
 {
-    const double peak_qps = schedule_peak_qps(&c->schedule);
-    const double n_rows = ROWS_OF_QUERY * peak_qps * (double)schedule_duration_ns(&c->schedule) /
+    const double mean_qps = schedule_mean_qps(&c->schedule, 0);
+    const double n_rows = ROWS_OF_QUERY * mean_qps * (double)schedule_duration_ns(&c->schedule) /
                           1e9 / (double)o->sample_one_in;
-    const bool is_known = peak_qps > 0 && o->control == NULL && o->find == CLIENT_FIND_NONE;
+    const bool is_known = mean_qps > 0 && o->control == NULL && o->find == CLIENT_FIND_NONE;
     const uint64_t all_bytes = rows_bytes(c->n_workers);
 
     return is_known && n_rows * sizeof(struct rows_record) < (double)all_bytes

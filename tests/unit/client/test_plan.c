@@ -65,6 +65,7 @@ static void memory_of_rows_is_that_of_two_for_each_query(void **state)
     assert_rows_bytes("-r 1000 -t 10", 0);
     assert_rows_bytes("-R -r 1000 -t 10", 2 * 10000 * ROW_BYTES);
     assert_rows_bytes("-R -r 1000 -t 10 --sample 1/8", 2 * 10000 / 8 * ROW_BYTES);
+    assert_rows_bytes("-R --schedule 10s:0-2000", 2 * 10000 * ROW_BYTES);
     assert_rows_bytes("-R -r 15000 -t 3600", all_rows_bytes);
     assert_rows_bytes("-R -r 1000", all_rows_bytes);
 }
