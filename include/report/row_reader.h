@@ -15,6 +15,9 @@ struct row {
     uint64_t send_lag_ns;
 };
 
+/* Returns whether a line, with its newline, is the one above the rows. */
+bool row_reader_is_header(const char *line);
+
 /* Parses one row, with or without newline.  Returns 0, or -1 if it is not a row. */
 int row_reader_take(const char *line, struct row *row);
 

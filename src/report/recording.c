@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/text_stream.h"
 #include "base/units.h"
-#include "measure/rows_format.h"
 #include "report/hlog_reader.h"
 #include "report/lines.h"
 #include "report/plain.h"
@@ -145,7 +144,7 @@ static int read_rows(struct recording *r, struct lines *l)
         return log_error("%s: out of memory", l->path);
     r->has_rows = true;
     while (lines_next(l)) {
-        if (strcmp(l->line, ROWS_HEADER) == 0)
+        if (row_reader_is_header(l->line))
             continue; /* of a file that was rotated, whose parts were joined */
         if (!is_whole(l))
             return lines_refuse(l, "the row is truncated");
@@ -170,7 +169,7 @@ static int read_values(struct recording *r, struct lines *l)
         return log_error("%s: '%s' already has a log or rows: give only one of them", l->path,
                          r->name);
     r->has_values = true;
-    r->has_log = strcmp(l->line, ROWS_HEADER) != 0;
+    r->has_log = !row_reader_is_header(l->line);
     return r->has_log ? read_log(r, l) : read_rows(r, l);
 }
 
@@ -197,7 +196,7 @@ static int read_lines(struct recording *r, struct lines *l)
             return read_result(r, l);
         return log_error("%s: '%s' already has a result", l->path, r->name);
     }
-    if (strcmp(l->line, ROWS_HEADER) == 0 || l->line[0] == '#' || l->line[0] == '"' ||
+    if (row_reader_is_header(l->line) || l->line[0] == '#' || l->line[0] == '"' ||
         strncmp(l->line, "Tag=", 4) == 0)
         return read_values(r, l);
     if (connections_is_header(l->line))

@@ -3,9 +3,15 @@
 #include "report/row_reader.h"
 
 #include "base/units.h"
+#include "measure/rows_format.h"
 #include "report/decimal.h"
 
 #include <string.h>
+
+bool row_reader_is_header(const char *line)
+{
+    return strcmp(line, ROWS_HEADER) == 0;
+}
 
 /* Finds the start of each column; false unless there are exactly n_columns. */
 static bool find_columns(const char *line, const char **columns, int n_columns)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -53,6 +54,15 @@ static void rows_have_exactly_the_described_text(void **state)
     }
 }
 
+static unsigned count_commas(const char *text, size_t n_bytes)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < n_bytes; i++)
+        n += text[i] == ',';
+    return n;
+}
+
 static void no_row_is_longer_than_its_room(void **state)
 {
     static const char types[] = {'Q', 'A'};
@@ -64,12 +74,9 @@ static void no_row_is_longer_than_its_room(void **state)
                                             0};
         char row[ROWS_LINE_BYTES];
         const unsigned n = rows_format(row, &longest, UINT32_MAX, 0);
-        unsigned n_commas = 0;
 
         assert_in_range(n, 80, ROWS_LINE_BYTES);
-        for (unsigned k = 0; k < n; k++)
-            n_commas += row[k] == ',';
-        assert_int_equal(n_commas, 8);
+        assert_int_equal(count_commas(row, n), count_commas(ROWS_HEADER, strlen(ROWS_HEADER)));
         assert_int_equal(row[n - 1], '\n');
     }
 }

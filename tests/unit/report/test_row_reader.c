@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -58,12 +59,13 @@ static void negative_response_and_service_times_are_read_as_zero(void **state)
  */
 static void rows_of_version_0_1_are_read(void **state)
 {
-    static const char columns[] = "type,timestamp,connection_id,query_id,poisson_id,"
-                                  "poisson_interval_us,rtt_us,response_us,send_lag_us";
+    static const char header[] = "type,timestamp,connection_id,query_id,poisson_id,"
+                                 "poisson_interval_us,rtt_us,response_us,send_lag_us\n";
     struct row row;
 
     (void)state;
-    assert_memory_equal(ROWS_HEADER, columns, sizeof columns - 1);
+    assert_memory_equal(ROWS_HEADER, header, strlen(header) - 1);
+    assert_true(row_reader_is_header(header));
     assert_int_equal(row_reader_take("Q,1.000000000,7,9,3,1,,,0.999\n", &row), 0);
     assert_int_equal(row.connection, 7);
     assert_int_equal(row.send_lag_ns, 999);
