@@ -259,6 +259,22 @@ def test_documents_list_the_columns_of_the_files():
     check_equal([c for c in columns if not re.search(rf"\b{c}\b", paragraph)], [], "columns not in tcpclient(1)")
 
 
+def header_in(path, begin):
+    """The first line of a file that the code writes: the strings after `begin`, up to a newline."""
+    strings = "".join(re.findall(r'"([^"]*)"', read_source(path).split(begin)[1]))
+    header = strings.split("\\n")[0]
+    check(header.count(",") > 2, f"columns in {path}: {header}")
+    return header
+
+
+def test_result_page_lists_the_columns_of_searches_and_of_the_servers_connections():
+    blocks = fences(read_source("docs", "result.md"), "")
+    for header in (header_in("src/client/report_search_csv.c", "void report_search_csv_header("),
+                   header_in("src/client/report_sweep.c", "void report_sweep_csv(").replace("%s", "connections"),
+                   header_in("include/server/listing.h", "#define SERVER_LISTING_HEADER ")):
+        check(f"{header}\n" in blocks, f"docs/result.md has {header}")
+
+
 def examples():
     """The shell examples of the README."""
     return re.findall(r"```sh\n(.*?)```", read_source("README.md"), re.S)
