@@ -175,7 +175,7 @@ uint64_t tally_ended_unanswered(const struct tally_queries *q);
 /* Connections whose outcome is known. */
 uint64_t tally_connections_ended(const struct tally *t);
 
-/* Connections that ended for a reason other than finished, cancelled, idle or keepalive. */
+/* Connections that ended for a reason that has a remedy (measure/outcome.h). */
 uint64_t tally_connections_failed(const struct tally *t);
 
 /* Connections that ended with this reason, in any phase. */

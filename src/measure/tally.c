@@ -62,10 +62,12 @@ uint64_t tally_connections_ended(const struct tally *t)
 
 uint64_t tally_connections_failed(const struct tally *t)
 {
-    return tally_connections_ended(t) - tally_connections_by_reason(t, REASON_FINISHED) -
-           tally_connections_by_reason(t, REASON_CANCELLED) -
-           tally_connections_by_reason(t, REASON_IDLE) -
-           tally_connections_by_reason(t, REASON_KEEPALIVE);
+    uint64_t sum = 0;
+
+    for (int r = 0; r < OUTCOME_N_REASONS; r++)
+        if (outcome_remedy((enum outcome_reason)r) != NULL)
+            sum += tally_connections_by_reason(t, (enum outcome_reason)r);
+    return sum;
 }
 
 uint64_t tally_connections_by_reason(const struct tally *t, enum outcome_reason reason)
