@@ -329,6 +329,56 @@ static void a_row_is_of_its_connection(void **state)
     }
 }
 
+/* Names every reason, so that it does not compile without a new one. */
+static bool is_of_this_host(enum outcome_phase phase, enum outcome_reason reason)
+{
+    switch (reason) {
+    case REASON_PORTS:
+    case REASON_FDS:
+    case REASON_MEMORY:
+    case REASON_WATCHES:
+    case REASON_PERMISSION:
+    case REASON_ROUTE:
+    case REASON_SELF:
+        return true;
+    case REASON_UNREACHABLE:
+        return phase == PHASE_BIND; /* the source address is not local */
+    case REASON_FINISHED:
+    case REASON_CANCELLED:
+    case REASON_IDLE:
+    case REASON_KEEPALIVE:
+    case REASON_REFUSED:
+    case REASON_TIMEOUT:
+    case REASON_RESET:
+    case REASON_PEER:
+    case REASON_HALF_OPEN:
+    case REASON_MALFORMED:
+    case REASON_CERT_EXPIRED:
+    case REASON_CERT_NAME:
+    case REASON_CERT_UNTRUSTED:
+    case REASON_NO_AGREEMENT:
+    case REASON_ALERT:
+    case REASON_OTHER:
+    case OUTCOME_N_REASONS:
+        break;
+    }
+    return false;
+}
+
+static void failures_of_this_host_are_told_from_those_of_the_server(void **state)
+{
+    struct tally t = {0};
+    uint64_t n = 0;
+
+    (void)state;
+    for (int phase = 0; phase < OUTCOME_N_PHASES; phase++)
+        for (int reason = 0; reason < OUTCOME_N_REASONS; reason++) {
+            tally_add(&t.connections.ended[phase][reason], 1);
+            n += is_of_this_host((enum outcome_phase)phase, (enum outcome_reason)reason);
+            assert_int_equal(client_workers_own_failures(&t), n);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_worker_that_opens_no_more_has_settled, setup, teardown),
         cmocka_unit_test_setup_teardown(
             usable_connections_and_failures_of_this_host_let_the_run_go_on, setup, teardown),
+        cmocka_unit_test(failures_of_this_host_are_told_from_those_of_the_server),
         cmocka_unit_test_setup_teardown(gauges_and_counts_are_summed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_connection_is_in_the_last_slot_that_was_requested,
                                         setup, teardown),
