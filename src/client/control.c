@@ -93,6 +93,8 @@ static enum control_status change_connections(const struct client_control *c, ui
         return REFUSE(NOT_NOW, "--on-demand: queries open the connections");
     if (config->n_classes > 0)
         return REFUSE(NOT_NOW, "--class: classes share a fixed number of connections");
+    if (n_start > 0 && now->shortage[0] != '\0')
+        return REFUSE(NOT_NOW, "memory ran short: this run opens no more connections");
     if (n_start > config->n_connections - wanted)
         return REFUSE(NOT_NOW, "at most %" PRIu64 " more can be started: see --max-connections",
                       config->n_connections - wanted);

@@ -35,6 +35,7 @@ static char port;
 
 /* What a snapshot shows. */
 static enum client_state run_state;
+static const char *shortage;
 static double requested_qps;
 
 /* What was requested. */
@@ -100,6 +101,7 @@ static void snapshot(void *run, struct client_result *now)
     now->state = run_state;
     now->requested_qps = requested_qps;
     now->connections_live = 7;
+    snprintf(now->shortage, sizeof now->shortage, "%s", shortage);
     now->connections_requested = 10;
     tally_add(&now->tally.connections.connected, 4);
 }
@@ -123,6 +125,7 @@ static int setup(void **state)
     control = (struct client_control){
         .steer = &steer, .about = &about, .snapshot = snapshot, .stop = stop, .run = &n_stops};
     run_state = CLIENT_RUN_RUNNING;
+    shortage = "";
     changed = n_stops = 0;
     n_connections = 0;
     paused = -1;
@@ -159,6 +162,18 @@ static void changes_say_from_when_on(void **state)
     assert_answer(CONTROL_RESUME, 0,
                   "{\n  \"paused\": false,\n  \"from_s\": 2,\n  \"paused_s\": 0.25\n}\n");
     assert_int_equal(paused, false);
+}
+
+/* Workers open none, however long ago it was. */
+static void connections_are_not_started_after_a_shortage_of_memory(void **state)
+{
+    (void)state;
+    shortage = "8.1 MiB of 64.0 MiB left";
+    assert_refused(CONTROL_START_CONNECTIONS, CONTROL_NOT_NOW,
+                   "memory ran short: this run opens no more connections");
+    assert_int_equal(n_connections, 0);
+    assert_answer(CONTROL_STOP_CONNECTIONS, 5,
+                  "{\n  \"stopped\": 5,\n  \"wanted\": 5,\n  \"live\": 7\n}\n");
 }
 
 static void connections_are_started_and_stopped(void **state)
@@ -251,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup(all_commands_are_known, setup),
         cmocka_unit_test_setup(changes_say_from_when_on, setup),
         cmocka_unit_test_setup(connections_are_started_and_stopped, setup),
+        cmocka_unit_test_setup(connections_are_not_started_after_a_shortage_of_memory, setup),
         cmocka_unit_test_setup(changes_that_come_too_often_are_refused, setup),
         cmocka_unit_test_setup(the_load_of_some_runs_cannot_be_changed, setup),
         cmocka_unit_test_setup(before_and_after_the_run_nothing_can_be_changed, setup),
