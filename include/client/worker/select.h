@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLIENT_SELECT_NONE UINT32_MAX
+#define CLIENT_SELECT_NO_SLOT UINT32_MAX
 
 struct client_select {
     struct rng rng, reroute_rng;
@@ -23,13 +23,13 @@ struct client_select {
 
 void client_select_init(struct client_select *s, bool random, uint64_t seed, uint32_t worker);
 
-/* Selects one of the open slots, which are fewer than all.  Returns CLIENT_SELECT_NONE if none is
- * open. */
+/* Selects one of the open slots, which are fewer than all.  Returns CLIENT_SELECT_NO_SLOT if none
+ * is open. */
 uint32_t client_select_open(struct client_select *s, const struct client_pool *pool);
 
 /* Returns the first choice: if all slots are open, `chosen`, unchecked: it is not below n_slots if
- * another worker has that connection.  Otherwise an open slot of this worker, or CLIENT_SELECT_NONE
- * if none is open. */
+ * another worker has that connection.  Otherwise an open slot of this worker, or
+ * CLIENT_SELECT_NO_SLOT if none is open. */
 static inline uint32_t client_select_first(struct client_select *s, const struct client_pool *pool,
                                            uint32_t chosen)
 {
@@ -39,8 +39,8 @@ static inline uint32_t client_select_first(struct client_select *s, const struct
 /* Selects a random element of a list of n > 0 usable slots. */
 uint32_t client_select_listed(struct client_select *s, const uint32_t *usable, uint32_t n);
 
-/* Tries to find a random usable slot out of n_slots > 0.  Returns CLIENT_SELECT_NONE after a number
- * of tries, likely only if few are usable.  Calls `is_usable` with `context`. */
+/* Tries to find a random usable slot out of n_slots > 0.  Returns CLIENT_SELECT_NO_SLOT after a
+ * number of tries, likely only if few are usable.  Calls `is_usable` with `context`. */
 uint32_t client_select_try(struct client_select *s, uint32_t n_slots,
                            bool (*is_usable)(const void *context, uint32_t slot),
                            const void *context);

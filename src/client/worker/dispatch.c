@@ -105,8 +105,8 @@ static bool is_usable_in_class(const void *context, uint32_t slot)
     return client_conn_is_usable(&slots->transport->conns[slots->first + slot]);
 }
 
-/* Selects any usable connection of class k, which has some.  Returns CLIENT_SELECT_NONE if out of
- * memory. */
+/* Selects any usable connection of class k, which has some.  Returns CLIENT_SELECT_NO_SLOT if out
+ * of memory. */
 static uint32_t select_other(struct client_dispatch *d, uint32_t k)
 {
     const struct class_slots slots = slots_of(d->transport, k);
@@ -115,15 +115,15 @@ static uint32_t select_other(struct client_dispatch *d, uint32_t k)
 
     if (!client_usable_are_kept(d->usable)) {
         slot = client_select_try(&d->select, slots.n, is_usable_in_class, &slots);
-        if (slot != CLIENT_SELECT_NONE)
+        if (slot != CLIENT_SELECT_NO_SLOT)
             return slots.first + slot;
         if (client_usable_gather(d->usable) != 0)
-            return CLIENT_SELECT_NONE;
+            return CLIENT_SELECT_NO_SLOT;
     }
     return client_select_listed(&d->select, list->slots, list->n);
 }
 
-/* Selects the slot of a connection that takes queries; CLIENT_SELECT_NONE: there is none.
+/* Selects the slot of a connection that takes queries; CLIENT_SELECT_NO_SLOT: there is none.
  * `chosen`: number over all workers, possibly in another worker.  *rerouted: not the chosen one. */
 static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *rerouted)
 {
@@ -134,9 +134,9 @@ static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *re
     if (i < t->n_conns && client_conn_is_usable(&t->conns[i]))
         return i;
     if (d->pool->n_open == 0 || tally_get(&t->figures->n_live) == 0)
-        return CLIENT_SELECT_NONE;
+        return CLIENT_SELECT_NO_SLOT;
     i = select_other(d, 0);
-    *rerouted = i != CLIENT_SELECT_NONE;
+    *rerouted = i != CLIENT_SELECT_NO_SLOT;
     return i;
 }
 
@@ -151,19 +151,20 @@ static uint32_t select_in_class(struct client_dispatch *d, uint32_t slot, bool *
     if (client_conn_is_usable(&t->conns[slot]))
         return slot;
     if (tally_get(&t->figures->classes[k].n_live) == 0)
-        return CLIENT_SELECT_NONE;
+        return CLIENT_SELECT_NO_SLOT;
     other = select_other(d, k);
-    *rerouted = other != CLIENT_SELECT_NONE;
+    *rerouted = other != CLIENT_SELECT_NO_SLOT;
     return other;
 }
 
-/* Opens a connection for a query.  Returns its slot; CLIENT_SELECT_NONE: it could not be opened. */
+/* Opens a connection for a query.  Returns its slot; CLIENT_SELECT_NO_SLOT: it could not be opened.
+ */
 static uint32_t open_slot(struct client_dispatch *d, uint64_t intended_ns, uint8_t class)
 {
     const struct client_conn *c =
         client_conn_per_query_open(d->conn_per_query, class == TALLY_MEASURED ? intended_ns : 0);
 
-    return c != NULL && c->state != CLIENT_CONN_ENDED ? client_conn_slot(c) : CLIENT_SELECT_NONE;
+    return c != NULL && c->state != CLIENT_CONN_ENDED ? client_conn_slot(c) : CLIENT_SELECT_NO_SLOT;
 }
 
 static void count_unsent(struct client_dispatch *d, uint8_t class, uint32_t class_index)
@@ -222,9 +223,9 @@ static bool take_due(struct client_dispatch *d, uint64_t intended_ns,
     client_figures_count_query(t->figures, class, class_index, TALLY_OF(scheduled));
     if (rerouted)
         client_figures_count_query(t->figures, class, class_index, TALLY_OF(rerouted));
-    if (query->slot == CLIENT_SELECT_NONE)
+    if (query->slot == CLIENT_SELECT_NO_SLOT)
         count_unsent(d, class, class_index);
-    return query->slot != CLIENT_SELECT_NONE;
+    return query->slot != CLIENT_SELECT_NO_SLOT;
 }
 
 static uint64_t most_per_turn(const struct client_transport *t)

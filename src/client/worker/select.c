@@ -21,7 +21,7 @@ uint32_t client_select_open(struct client_select *s, const struct client_pool *p
     const uint32_t next = s->next_in_turn;
 
     if (pool->n_open == 0)
-        return CLIENT_SELECT_NONE;
+        return CLIENT_SELECT_NO_SLOT;
     if (s->random)
         return client_pool_slot(pool, rng_below(&s->rng, pool->n_open));
     s->next_in_turn = next + 1 < pool->n_open ? next + 1 : 0;
@@ -43,5 +43,5 @@ uint32_t client_select_try(struct client_select *s, uint32_t n_slots,
         if (is_usable(context, i))
             return i;
     }
-    return CLIENT_SELECT_NONE;
+    return CLIENT_SELECT_NO_SLOT;
 }

@@ -39,7 +39,7 @@ static void without_an_open_slot_there_is_none(void **state)
 
     (void)state;
     client_select_init(&s, true, SEED, 0);
-    assert_int_equal(client_select_first(&s, &pool, 1), CLIENT_SELECT_NONE);
+    assert_int_equal(client_select_first(&s, &pool, 1), CLIENT_SELECT_NO_SLOT);
 }
 
 static void open_slots_take_turns_from_the_oldest_on(void **state)
@@ -152,7 +152,7 @@ static void tries_find_one_where_many_are_usable_and_end_where_few_are(void **st
     }
     assert_in_range(n_low, 20, 80);
     n_asked = 0;
-    assert_int_equal(client_select_try(&s, N_SLOTS, is_none, NULL), CLIENT_SELECT_NONE);
+    assert_int_equal(client_select_try(&s, N_SLOTS, is_none, NULL), CLIENT_SELECT_NO_SLOT);
     assert_in_range(n_asked, 1, 100);
 }
 
