@@ -5,15 +5,20 @@
 #include "net/deadline.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define SUCCESS      "HTTP/1.1 200 "
 #define UNAUTHORIZED "HTTP/1.1 401 "
+#define LINE_END     "\r\n"
 #define LENGTH       "\r\nContent-Length:"
+#define CODING       "\r\nTransfer-Encoding:"
+#define CHUNKED      "chunked"
 
 #define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
 
@@ -75,21 +80,64 @@ static bool reports_success(const char *response)
     return strncmp(response, SUCCESS, strnlen(response, strlen(SUCCESS))) == 0;
 }
 
-/* Whether the stream ended before the response did: for example, the program was killed. */
-static bool is_cut_off(const char *response)
+/* Returns the value of the header that is given as "\r\nNAME:"; NULL: none begins before `end`. */
+static const char *value_of(const char *response, const char *end, const char *header)
 {
-    const char *blank = strstr(response, "\r\n\r\n"), *length = strcasestr(response, LENGTH);
+    const char *found = strcasestr(response, header);
+
+    if (found == NULL || found >= end)
+        return NULL;
+    found += strlen(header);
+    return found + strspn(found, " \t");
+}
+
+/* Joins the chunks of a body (RFC 9112, 7.1): proxies send them.  Returns whether all are there. */
+static bool join_chunks(char *body)
+{
+    const char *at = body, *end = body + strlen(body);
+    char *to = body;
+
+    for (;;) {
+        char *extension;
+        const unsigned long long n = strtoull(at, &extension, 16);
+        const char *data = strstr(extension, LINE_END);
+
+        if (extension == at || data == NULL)
+            return false;
+        data += strlen(LINE_END);
+        if (n == 0)
+            break;
+        if (n > (size_t)(end - data) || (size_t)(end - data) - n < strlen(LINE_END))
+            return false;
+        memmove(to, data, n);
+        to += n;
+        at = data + n + strlen(LINE_END);
+    }
+    *to = '\0';
+    return true;
+}
+
+/* Returns the body of a response, NULL: the stream ended before the response did, for example
+ * because the program was killed. */
+static char *complete_body(char *response)
+{
+    char *blank = strstr(response, LINE_END LINE_END), *body;
+    const char *length, *coding;
 
     if (blank == NULL)
-        return true;
-    return length != NULL && length < blank &&
-           strtoull(length + strlen(LENGTH), NULL, 10) > strlen(blank + 4);
+        return NULL;
+    body = blank + strlen(LINE_END LINE_END);
+    coding = value_of(response, blank, CODING);
+    if (coding != NULL && strncasecmp(coding, CHUNKED, strlen(CHUNKED)) == 0)
+        return join_chunks(body) ? body : NULL;
+    length = value_of(response, blank, LENGTH);
+    return length == NULL || strtoull(length, NULL, 10) <= strlen(body) ? body : NULL;
 }
 
 int control_client_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error)
 {
-    char request[CONTROL_TOKEN_MAX + 200], why[DEADLINE_WHY_BYTES], *blank;
+    char request[CONTROL_TOKEN_MAX + 200], why[DEADLINE_WHY_BYTES], *complete;
     const bool has_token = token->text[0] != '\0';
     struct deadline d;
     const int fd = connect_address(address, wait_ms, &d, error),
@@ -112,9 +160,9 @@ int control_client_ask(const char *address, const struct control_token *token, i
                       has_token ? "another token" : "a token");
     if (!reports_success(body))
         return REFUSE("'%.150s' answers '%.*s'", address, (int)strcspn(body, "\r\n"), body);
-    if (is_cut_off(body))
+    complete = complete_body(body);
+    if (complete == NULL)
         return REFUSE("'%.150s' does not answer: the response ends early", address);
-    blank = strstr(body, "\r\n\r\n");
-    memmove(body, blank + 4, strlen(blank + 4) + 1);
+    memmove(body, complete, strlen(complete) + 1);
     return 0;
 }

@@ -300,6 +300,29 @@ static void a_response_that_ends_early_is_none(void **state)
     assert_string_equal(body_of("HTTP/1.1 2"), ends_early);
 }
 
+#define CHUNKED "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n"
+
+/* As from a proxy before the control port: a number is cut in two. */
+static void chunks_are_joined(void **state)
+{
+    static const char *const early[] = {CHUNKED,
+                                        CHUNKED "4",
+                                        CHUNKED "4\r\na 1\n",
+                                        CHUNKED "4\r\na 1\n\r\n",
+                                        CHUNKED "5\r\na 1\n\r\n0\r\n",
+                                        CHUNKED "ffffffffffffffff\r\na 1\n\r\n0\r\n",
+                                        CHUNKED "a 1"};
+
+    (void)state;
+    assert_string_equal(body_of(CHUNKED "3\r\na 1\r\nA;x=y\r\n2\nb 345678\r\n0\r\n\r\n"),
+                        "a 12\nb 345678");
+    assert_string_equal(body_of(CHUNKED "0\r\nX: y\r\n\r\n"), "");
+    assert_string_equal(body_of("HTTP/1.1 200 OK\r\n\r\nTransfer-Encoding: chunked\r\n"),
+                        "Transfer-Encoding: chunked\r\n");
+    for (size_t i = 0; i < sizeof early / sizeof *early; i++)
+        assert_string_equal(body_of(early[i]), " does not answer: the response ends early");
+}
+
 static void what_another_protocol_says_is_shown(void **state)
 {
     (void)state;
@@ -421,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_request_has_the_token_if_there_is_one),
         cmocka_unit_test(a_response_that_does_not_fit_is_none),
         cmocka_unit_test(a_response_that_ends_early_is_none),
+        cmocka_unit_test(chunks_are_joined),
         cmocka_unit_test(what_another_protocol_says_is_shown),
         cmocka_unit_test(signals_do_not_end_the_wait),
         cmocka_unit_test(end_of_the_program_shortens_the_wait),
