@@ -72,12 +72,39 @@ static bool is_number(const struct json_object *value)
            json_object_is_type(value, json_type_double);
 }
 
-static struct json_object *copy_of(const struct json_object *value)
+/* --- values, which are NULL, i.e. null, also if memory ran out; *failed says so --- */
+
+static struct json_object *made(struct json_object *value, bool *failed)
+{
+    *failed |= value == NULL;
+    return value;
+}
+
+static struct json_object *copy_of(const struct json_object *value, bool *failed)
 {
     struct json_object *copy = NULL;
 
-    (void)json_object_deep_copy((struct json_object *)value, &copy, NULL);
-    return copy;
+    if (value != NULL)
+        (void)json_object_deep_copy((struct json_object *)value, &copy, NULL);
+    return value != NULL ? made(copy, failed) : NULL;
+}
+
+/* Takes the value over. */
+static void put(struct json_object *object, const char *key, struct json_object *value,
+                bool *failed)
+{
+    if (object != NULL && json_object_object_add(object, key, value) == 0)
+        return;
+    json_object_put(value);
+    *failed = true;
+}
+
+static void append(struct json_object *array, struct json_object *value, bool *failed)
+{
+    if (array != NULL && json_object_array_add(array, value) == 0)
+        return;
+    json_object_put(value);
+    *failed = true;
 }
 
 /* Counts of the host, which the instances may share, and figures that cannot be added up. */
@@ -107,7 +134,7 @@ static bool is_of_nothing_if_null(const char *key)
 
 /* The sum of both; NULL, i.e. null: unknown. */
 static struct json_object *merge_numbers(const char *key, struct json_object *a,
-                                         struct json_object *b)
+                                         struct json_object *b, bool *failed)
 {
     const double x = json_object_get_double(a), y = json_object_get_double(b);
     uint64_t count, more;
@@ -115,18 +142,18 @@ static struct json_object *merge_numbers(const char *key, struct json_object *a,
     if (is_unknown_of_a_sum(key))
         return NULL;
     if (is_least(key))
-        return copy_of(x <= y ? a : b);
+        return copy_of(x <= y ? a : b, failed);
     if (ends_with(key, "_qps") || ends_with(key, "per_s"))
-        return json_object_new_double(x + y);
+        return made(json_object_new_double(x + y), failed);
     if (ends_with(key, "_s"))
-        return copy_of(x >= y ? a : b);
+        return copy_of(x >= y ? a : b, failed);
     if (result_u64(a, "", &count) && result_u64(b, "", &more) && more <= UINT64_MAX - count)
-        return json_object_new_uint64(count + more);
+        return made(json_object_new_uint64(count + more), failed);
     return NULL;
 }
 
 static struct json_object *merge_values(const char *key, struct json_object *a,
-                                        struct json_object *b, bool counts);
+                                        struct json_object *b, bool counts, bool *failed);
 
 /* Objects whose keys are what occurred. */
 static bool lists_what_occurred(const char *key)
@@ -142,36 +169,36 @@ static bool lists_what_occurred(const char *key)
 /* A key that one of them lacks did not occur there, unless the whole object is unknown there, and
  * therefore unknown for both. */
 static struct json_object *merge_objects(const char *key, struct json_object *a,
-                                         struct json_object *b, bool counts)
+                                         struct json_object *b, bool counts, bool *failed)
 {
     const bool is_0 = counts && lists_what_occurred(key);
-    struct json_object *sum = json_object_new_object(), *other;
+    struct json_object *sum = made(json_object_new_object(), failed), *other;
 
     json_object_object_foreach(a, key_of_a, of_a)
     {
         if (json_object_object_get_ex(b, key_of_a, &other))
-            json_object_object_add(sum, key_of_a, merge_values(key_of_a, of_a, other, counts));
+            put(sum, key_of_a, merge_values(key_of_a, of_a, other, counts, failed), failed);
         else
-            json_object_object_add(sum, key_of_a, is_0 ? copy_of(of_a) : NULL);
+            put(sum, key_of_a, is_0 ? copy_of(of_a, failed) : NULL, failed);
     }
     json_object_object_foreach(b, key_of_b, of_b)
     {
         if (!json_object_object_get_ex(a, key_of_b, NULL))
-            json_object_object_add(sum, key_of_b, is_0 ? copy_of(of_b) : NULL);
+            put(sum, key_of_b, is_0 ? copy_of(of_b, failed) : NULL, failed);
     }
     return sum;
 }
 
 static struct json_object *merge_values(const char *key, struct json_object *a,
-                                        struct json_object *b, bool counts)
+                                        struct json_object *b, bool counts, bool *failed)
 {
     if (json_object_is_type(a, json_type_object) && json_object_is_type(b, json_type_object))
-        return merge_objects(key, a, b, counts);
+        return merge_objects(key, a, b, counts, failed);
     if (counts && is_number(a) && is_number(b))
-        return merge_numbers(key, a, b);
+        return merge_numbers(key, a, b, failed);
     if (counts && is_of_nothing_if_null(key) && (a == NULL || b == NULL))
-        return copy_of(a != NULL ? a : b);
-    return json_object_equal(a, b) ? copy_of(a) : NULL;
+        return copy_of(a != NULL ? a : b, failed);
+    return json_object_equal(a, b) ? copy_of(a, failed) : NULL;
 }
 
 static bool has_item(struct json_object *array, const struct json_object *item)
@@ -182,18 +209,19 @@ static bool has_item(struct json_object *array, const struct json_object *item)
     return false;
 }
 
-static struct json_object *merge_arrays(struct json_object *a, struct json_object *b, bool all)
+static struct json_object *merge_arrays(struct json_object *a, struct json_object *b, bool all,
+                                        bool *failed)
 {
-    struct json_object *sum = json_object_new_array(), *sources[] = {a, b};
+    struct json_object *sum = made(json_object_new_array(), failed), *sources[] = {a, b};
 
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < 2 && sum != NULL; s++) {
         if (!json_object_is_type(sources[s], json_type_array))
             continue;
         for (size_t i = 0; i < json_object_array_length(sources[s]); i++) {
             struct json_object *item = json_object_array_get_idx(sources[s], i);
 
             if (all || !has_item(sum, item))
-                json_object_array_add(sum, copy_of(item));
+                append(sum, copy_of(item, failed), failed);
         }
     }
     return sum;
@@ -211,61 +239,67 @@ static int rank_of_percentile(const char *name)
 }
 
 /* An object of flags: true if both are; null if one is missing. */
-static struct json_object *merge_flags(struct json_object *a, struct json_object *b)
+static struct json_object *merge_flags(struct json_object *a, struct json_object *b, bool *failed)
 {
     struct json_object *both, *of_b;
 
     if (!json_object_is_type(a, json_type_object) || !json_object_is_type(b, json_type_object))
         return NULL;
-    both = json_object_new_object();
+    both = made(json_object_new_object(), failed);
     json_object_object_foreach(a, key, of_a)
     {
         if (json_object_object_get_ex(b, key, &of_b))
-            json_object_object_add(both, key,
-                                   json_object_new_boolean(json_object_get_boolean(of_a) &&
-                                                           json_object_get_boolean(of_b)));
+            put(both, key,
+                made(json_object_new_boolean(json_object_get_boolean(of_a) &&
+                                             json_object_get_boolean(of_b)),
+                     failed),
+                failed);
     }
     return both;
 }
 
 static struct json_object *merge_by_rule(const char *key, struct json_object *a,
-                                         struct json_object *b)
+                                         struct json_object *b, bool *failed)
 {
     const char *of_a = json_object_get_string(a), *of_b = json_object_get_string(b);
 
     switch (rule_of(key)) {
     case EARLIEST: /* all are UTC, in one form */
-        return copy_of(of_a == NULL || (of_b != NULL && strcmp(of_a, of_b) > 0) ? b : a);
+        return copy_of(of_a == NULL || (of_b != NULL && strcmp(of_a, of_b) > 0) ? b : a, failed);
     case WORST:
-        return copy_of(of_a != NULL && strcmp(of_a, "VALID") == 0 ? b : a);
+        return copy_of(of_a != NULL && strcmp(of_a, "VALID") == 0 ? b : a, failed);
     case EITHER:
-        return json_object_new_boolean(json_object_get_boolean(a) || json_object_get_boolean(b));
+        return made(
+            json_object_new_boolean(json_object_get_boolean(a) || json_object_get_boolean(b)),
+            failed);
     case FIRST:
-        return copy_of(a != NULL ? a : b);
+        return copy_of(a != NULL ? a : b, failed);
     case ADD_KNOWN:
-        return a == NULL || b == NULL ? copy_of(a != NULL ? a : b) : merge_values(key, a, b, true);
+        return a == NULL || b == NULL ? copy_of(a != NULL ? a : b, failed)
+                                      : merge_values(key, a, b, true, failed);
     case UNITE:
-        return merge_arrays(a, b, false);
+        return merge_arrays(a, b, false, failed);
     case APPEND:
-        return merge_arrays(a, b, true);
+        return merge_arrays(a, b, true, failed);
     case LEAST:
-        return copy_of(rank_of_percentile(of_a) <= rank_of_percentile(of_b) ? a : b);
+        return copy_of(rank_of_percentile(of_a) <= rank_of_percentile(of_b) ? a : b, failed);
     case ALL:
-        return merge_flags(a, b);
+        return merge_flags(a, b, failed);
     case KEEP_EQUAL:
-        return merge_values(key, a, b, false);
+        return merge_values(key, a, b, false, failed);
     case UNKNOWN:
     case LEAVE_OUT:
         return NULL;
     case ADD:
         break;
     }
-    return merge_values(key, a, b, true);
+    return merge_values(key, a, b, true, failed);
 }
 
 struct json_object *merge_first(const struct json_object *result)
 {
-    struct json_object *first = copy_of(result);
+    bool failed = false;
+    struct json_object *first = copy_of(result, &failed);
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules && first != NULL; i++)
         if (rules[i].rule == LEAVE_OUT)
@@ -289,18 +323,24 @@ static bool is_about_percentiles(const char *key)
     return rule_of(key) == LEAST || rule_of(key) == ALL;
 }
 
+/* Merges the keys that the result lacks. */
+static void add_missing(struct json_object *into, const struct json_object *result, bool *failed)
+{
+    json_object_object_foreach(into, key, so_far)
+    {
+        if (json_object_object_get_ex(result, key, NULL) || rule_of(key) == LEAVE_OUT)
+            continue;
+        put(into, key, merge_by_rule(key, so_far, NULL, failed), failed);
+    }
+}
+
 int merge_add(struct json_object *into, const struct json_object *result)
 {
     const bool nothing_so_far = measured_nothing(into), nothing_more = measured_nothing(result);
-    struct json_object *other, *sum;
+    struct json_object *other;
+    bool failed = false;
 
-    json_object_object_foreach(into, key_of_sum, so_far)
-    {
-        if (json_object_object_get_ex(result, key_of_sum, NULL) || rule_of(key_of_sum) == LEAVE_OUT)
-            continue;
-        if (json_object_object_add(into, key_of_sum, merge_by_rule(key_of_sum, so_far, NULL)) != 0)
-            return -1;
-    }
+    add_missing(into, result, &failed);
     json_object_object_foreach((struct json_object *)result, key, value)
     {
         if (rule_of(key) == LEAVE_OUT)
@@ -308,10 +348,10 @@ int merge_add(struct json_object *into, const struct json_object *result)
         if (is_about_percentiles(key) && nothing_more)
             continue;
         other = json_object_object_get(into, key);
-        sum = is_about_percentiles(key) && nothing_so_far ? copy_of(value)
-                                                          : merge_by_rule(key, other, value);
-        if (json_object_object_add(into, key, sum) != 0)
-            return -1;
+        put(into, key,
+            is_about_percentiles(key) && nothing_so_far ? copy_of(value, &failed)
+                                                        : merge_by_rule(key, other, value, &failed),
+            &failed);
     }
-    return 0;
+    return failed ? -1 : 0;
 }
