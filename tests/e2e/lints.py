@@ -19,6 +19,7 @@ def test_lint_of_words_finds_every_phrase_and_nothing_else():
         write_text(path, f"/* fine */\n/* As {phrase.title()}: x */\n")
         r = run_words_lint(path)
         check((r.returncode, r.stdout.startswith(f"{path}:2:")) == (1, True), f"'{phrase}': {r.returncode} {r.stdout}")
+        check(f'reword "{phrase.title()}"' in r.stderr, f"'{phrase}' on stderr: {r.stderr}")
         write_text(path, f"void as_{phrase.replace(' ', '_')}_x(void);\n")
         check_equal(run_words_lint(path).returncode, 1, f"a function with the name '{phrase}'")
     for words in ("x, for", "ever"), ("stands", " * in"), ("# so", "# many"):
@@ -64,7 +65,7 @@ def test_every_source_names_its_licence():
     for text, code in (("#!/bin/sh\n" + line, 0), ("#!/bin/sh\n\n" + line, 1), ("#!/bin/sh\n", 1)):
         write_text(path, text)
         r = run_command([lint, path])
-        check_equal((r.returncode, r.stdout), (code, f"{path}: no SPDX line\n" if code else ""), text)
+        check_equal((r.returncode, r.stdout), (code, f"{path}: expected SPDX-License-Identifier: MIT in line 1 or 2\n" if code else ""), text)
     if not os.path.exists(os.path.join(SOURCE_DIR, ".git")):
         skip("not a git repository")
     tree = temp_path("tree")
@@ -75,7 +76,7 @@ def test_every_source_names_its_licence():
     for arguments in (("init", "-q"), ("add", ".")):
         check_equal(run_command(["git", "-C", tree, *arguments]).returncode, 0, f"git {arguments[0]}")
     r = run_command([os.path.join(tree, "tests/lint/spdx.sh")])
-    check_equal((r.returncode, r.stdout), (1, "tests/deep: no SPDX line\n"), "a script of another directory")
+    check_equal((r.returncode, r.stdout), (1, "tests/deep: expected SPDX-License-Identifier: MIT in line 1 or 2\n"), "a script of another directory")
     check_equal(run_command([lint]).returncode, 0, "this repository")
 
 

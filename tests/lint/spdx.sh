@@ -23,7 +23,7 @@ awk '
     FNR == 2 { nextfile }
     END {
         for (file in lacking) {
-            print file ": no SPDX line"
+            print file ": expected SPDX-License-Identifier: MIT in line 1 or 2"
             status = 1
         }
         exit status

@@ -4,7 +4,8 @@
 #   tests/lint/words.sh [FILE...]      default: every file of the repository that has words of ours, but for the changelog,
 #                                      which quotes old ones
 #   tests/lint/words.sh --list         the phrases, one per line
-# Prints FILE:LINE:TEXT for each, or FILE:TEXT if it is split over two lines; exit code 1 if there is any, or a file cannot be read.
+# Prints FILE:LINE:TEXT for each, or FILE:TEXT if it is split over two lines, and on stderr the phrases; exit code 1 if there is any, or
+# a file cannot be read.
 set -eu
 
 # One extended regular expression per line; case does not matter.
@@ -56,7 +57,12 @@ if [ $# -eq 0 ]; then
 fi
 status=0
 grep -nHiE -e "$pattern" -e "$asked" -e "$warn" -- "$@" || status=$?
-[ "$status" -eq 1 ] # 0: there is one, 2: a file cannot be read
+[ "$status" -ne 0 ] || {
+    grep -ohiE -e "$pattern" -e "$asked" -e "$warn" -- "$@" | sed 's/^[^[:alnum:]]*//; s/[^[:alnum:]]*$//' | sort -u |
+        sed 's/.*/reword "&": native readers tripped over it/' >&2
+    exit 1
+}
+[ "$status" -eq 1 ] # 2: a file cannot be read
 
 # each file as one line: what is found now begins on one line and ends on the next
 pattern="\\b($(phrases | sed 's| |[[:space:]*#/]+|g' | paste -sd '|' -))\\b"
