@@ -60,6 +60,15 @@ def test_every_part_of_the_summary_is_explained():
     check_equal(re.findall(r"^\| `([a-z][a-z0-9-]+)` \|", guide, re.M), doubts, "doubts of report.md")
 
 
+def test_every_line_of_the_summary_of_the_server_is_explained():
+    guide = read_source("docs", "server.md")
+    labels = set(re.findall(r'"([A-Z][A-Za-z]+) {2,}', read_source("src", "server", "report.c")))
+    check({"Refused", "Push", "Host"} <= labels, f"labels of lines: {labels}")
+    # in the example, or in the list below it
+    check_equal({label for label in labels if not re.search(rf"^{label} |\*{label}\*", guide, re.M)}, set(),
+                "lines that server.md leaves out")
+
+
 def test_every_example_is_marked_and_every_link_leads_somewhere():
     for path in (*(os.path.join("docs", name) for name in GUIDES), "CONTRIBUTING.md", "README.md"):
         text = read_source(path)
