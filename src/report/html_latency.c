@@ -35,6 +35,10 @@ static const struct metric_name arrival_metrics[] = {{"open_lag", "open lag"},
 
 enum { MOST_METRICS = 7 };
 
+_Static_assert(N_OF(query_metrics) <= MOST_METRICS && N_OF(other_metrics) <= MOST_METRICS &&
+                   N_OF(arrival_metrics) <= MOST_METRICS,
+               "a table has a column for each");
+
 struct metric_table {
     struct html_column columns[MOST_METRICS + 2];
     struct latency latencies[MOST_METRICS];

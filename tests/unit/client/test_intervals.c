@@ -108,6 +108,36 @@ static void each_interval_is_a_batch_and_a_line_of_the_log(void **state)
     assert_int_equal(strchr(line, '\n')[1], '\0'); /* no further line */
 }
 
+/* Without one, values would count as response times. */
+static void each_metric_but_the_response_time_has_a_tag_of_its_own(void **state)
+{
+    const char *tags[CLIENT_N_QUERY_METRICS] = {NULL};
+    unsigned n_tags = 0, n_without = 0;
+
+    (void)state;
+    if (!hlog_is_available())
+        skip();
+    for (int m = 0; m < CLIENT_N_QUERY_METRICS; m++)
+        hist_record(&all[0].figures.metrics[m], 1000);
+    client_intervals_tick(&intervals, ORIGIN + S);
+    hand_over();
+    client_intervals_finish(&intervals, ORIGIN + 2 * S);
+    read_log();
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0';) {
+        if (strncmp(line, "Tag=", 4) != 0) {
+            n_without++;
+            continue;
+        }
+        line[strcspn(line, ",")] = '\0';
+        for (unsigned i = 0; i < n_tags; i++)
+            assert_string_not_equal(line, tags[i]);
+        assert_true(n_tags < CLIENT_N_QUERY_METRICS);
+        tags[n_tags++] = line;
+    }
+    assert_int_equal(n_without, 1);
+    assert_int_equal(n_tags, CLIENT_N_QUERY_METRICS - 1);
+}
+
 static void an_interval_lost_for_lack_of_memory_is_reported_and_leaves_no_partial_line(void **state)
 {
     char *said;
@@ -213,6 +243,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(each_interval_is_a_batch_and_a_line_of_the_log, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(each_metric_but_the_response_time_has_a_tag_of_its_own,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(
             an_interval_lost_for_lack_of_memory_is_reported_and_leaves_no_partial_line, setup,
             teardown),

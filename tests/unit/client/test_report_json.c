@@ -106,6 +106,7 @@ static void times_are_under_their_keys(void **state)
     struct made_up *m = *state;
     char *text, wanted[100];
 
+    assert_int_equal(sizeof times / sizeof *times, CLIENT_N_METRICS);
     for (unsigned i = 0; i < CLIENT_N_METRICS; i++) {
         hist_reset(&m->result.metrics[i]);
         record(&m->result.metrics[i], US, i + 1);
