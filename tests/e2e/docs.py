@@ -275,6 +275,16 @@ def test_result_page_lists_the_columns_of_searches_and_of_the_servers_connection
         check(f"{header}\n" in blocks, f"docs/result.md has {header}")
 
 
+def test_documents_give_the_law_of_queries_as_it_is():
+    part = read_source("include", "measure/tally.h").split("#define TALLY_UNANSWERED(X)")[1].split("\n\n")[0]
+    keys, words = zip(*re.findall(r'X\((\w+), "([^"]+)"', part))
+    check("timeout" in keys and "timed out" in words, f"ends of queries: {keys}, {words}")
+    check("`answered` + " + " + ".join(f"`{key}`" for key in keys) in read_source("docs", "result.md"), f"result.md adds up {keys}")
+    check(f"sent = {' + '.join(('answered', *keys))}\"" in read_source("docs", "result.schema.json"), f"the schema adds up {keys}")
+    check(f"sent = {' + '.join(('answered', *words))}." in read_source("docs", "report.md"), f"report.md adds up {words}")
+    check(f"sent queries = {' + '.join(('answered', *words))}\"" in read_source("src", "measure/tally.c"), f"tally.c names {words}")
+
+
 def examples():
     """The shell examples of the README."""
     return re.findall(r"```sh\n(.*?)```", read_source("README.md"), re.S)
