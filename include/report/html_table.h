@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 struct html_column {
-    const char *title;
-    bool is_text; /* aligned to the left; otherwise a figure, aligned to the right */
+    const char *title; /* "": the cells explain themselves, as names of rows do */
+    bool is_text;      /* aligned to the left; otherwise a figure, aligned to the right */
 };
 
 /* Begins a table of n columns; the first one names the rows. */

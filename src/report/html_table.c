@@ -9,6 +9,18 @@ static const char *class_of(const struct html_column *column)
     return column->is_text ? " class=\"text\"" : "";
 }
 
+/* A screen reader would announce an empty header with every cell below it. */
+static void put_header(FILE *out, const struct html_column *column)
+{
+    if (column->title[0] == '\0') {
+        fputs("<td></td>", out);
+        return;
+    }
+    fprintf(out, "<th scope=\"col\"%s>", class_of(column));
+    html_text(out, column->title);
+    fputs("</th>", out);
+}
+
 void html_table_begin(FILE *out, const char *caption, const struct html_column *columns, size_t n)
 {
     /* with the focus, a wide table can be scrolled with keys */
@@ -17,11 +29,8 @@ void html_table_begin(FILE *out, const char *caption, const struct html_column *
     fputs("\"><table>\n<caption>", out);
     html_text(out, caption);
     fputs("</caption>\n<thead><tr>", out);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(out, "<th scope=\"col\"%s>", class_of(&columns[i]));
-        html_text(out, columns[i].title);
-        fputs("</th>", out);
-    }
+    for (size_t i = 0; i < n; i++)
+        put_header(out, &columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
 }
 

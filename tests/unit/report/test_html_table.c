@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -35,9 +36,23 @@ static void every_cell_is_text_below_its_header(void **state)
     free(html);
 }
 
+static void a_column_without_a_title_has_no_header(void **state)
+{
+    static const struct html_column columns[] = {{"", true}, {"value", false}};
+    FILE *out = print_open();
+    char *html;
+
+    (void)state;
+    html_table_begin(out, "a", columns, 2);
+    html = print_close();
+    assert_non_null(strstr(html, "<tr><td></td><th scope=\"col\">value</th></tr>"));
+    free(html);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_cell_is_text_below_its_header)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_cell_is_text_below_its_header),
+                                       cmocka_unit_test(a_column_without_a_title_has_no_header)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
