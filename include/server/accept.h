@@ -33,7 +33,8 @@ struct server_accept {
     int listener_fd;             /* -1: none */
     struct server_spare *spare;  /* own_spare, or config->spare if the fd table is shared */
     struct server_spare own_spare;
-    bool full;      /* the fd table is; others accept for this worker */
+    bool full;      /* the fd table is; others accept for this worker ... */
+    bool refuses;   /* ... or none can: connections that wait are refused */
     bool helps;     /* accepts for workers with a full table, in turn with others */
     bool has_turn;  /* watches their listeners */
     bool paused;    /* out of memory or files, or awaits a memory grant; not set while `full` is */

@@ -136,12 +136,17 @@ static void refuse_and_log(struct server_accept *a, int listener_fd, int error)
                   a->worker_index, strerror(error), remedy_of(remedy, a, error));
     a->refused_ns = now_ns;
     refuse_waiting(a, listener_fd, error);
+}
+
+static void count_pause(struct server_accept *a)
+{
     tally_add(&a->conns->tally.accept_pauses, 1);
 }
 
 static void pause_accepting(struct server_accept *a, int listener_fd, int error)
 {
     refuse_and_log(a, listener_fd, error);
+    count_pause(a);
     pause_for(a, PAUSE_NS);
 }
 
@@ -160,6 +165,7 @@ static void set_broken_aside(struct server_accept *a, int listener_fd, int error
         return;
     }
     refuse_and_log(a, listener_fd, error);
+    count_pause(a);
     pause_helping(a);
 }
 
@@ -171,12 +177,18 @@ static void await_grant(struct server_accept *a)
 
 /* --- a full table --- */
 
-/* Called when the table fills up, and repeatedly while it is full. */
+/* Called when the table fills up, and repeatedly while it is full, which counts as one pause. */
 static void ask_for_help(struct server_accept *a)
 {
+    const bool was_refusing = a->refuses;
+
     server_overflow_offer(&a->config->overflow, a->listener_fd);
-    if (!a->suspended && !server_overflow_call_helper(&a->config->overflow) && a->listener_fd >= 0)
+    a->refuses =
+        !a->suspended && !server_overflow_call_helper(&a->config->overflow) && a->listener_fd >= 0;
+    if (a->refuses)
         refuse_and_log(a, a->listener_fd, EMFILE);
+    if (a->refuses && !was_refusing)
+        count_pause(a);
     set_timer(a, PAUSE_NS);
 }
 
@@ -192,7 +204,7 @@ static void become_full(struct server_accept *a)
 
 static void become_not_full(struct server_accept *a)
 {
-    a->full = false;
+    a->full = a->refuses = false;
     event_del(&a->timer_event);
     server_overflow_withdraw(&a->config->overflow, a->listener_fd);
     watch_listeners(a);

@@ -134,8 +134,8 @@ MUTATIONS = {
     ),
     "refuses_though_others_have_room": (
         "src/server/accept.c",
-        "!server_overflow_call_helper(&a->config->overflow) && a->listener_fd >= 0)",
-        "a->listener_fd >= 0)",
+        "!server_overflow_call_helper(&a->config->overflow) && a->listener_fd >= 0;",
+        "a->listener_fd >= 0;",
     ),
     "listener_offered_for_good": (
         "src/server/accept.c",

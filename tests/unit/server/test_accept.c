@@ -233,10 +233,10 @@ static void a_full_worker_refuses_nobody_while_it_is_suspended(void **state)
     close(refused_fd);
 }
 
-static void refuses_again(uint64_t n_pauses)
+static void refuses_again(void)
 {
     event_active(&acceptor.timer_event, EV_TIMEOUT, 0);
-    run_until(&conns.tally.accept_pauses, n_pauses);
+    event_base_loop(conns.base, EVLOOP_NONBLOCK);
 }
 
 static unsigned n_lines(const char *text)
@@ -257,18 +257,45 @@ static void a_shortage_is_logged_once_and_so_is_a_later_one(void **state)
     log_set_stream(print_open());
     fill_table();
     client_connects();
-    run_until(&conns.tally.accept_pauses, 1);
-    refuses_again(2);
+    run_until(&conns.tally.refused[SERVER_REFUSED_FDS], 1);
+    refuses_again();
     fflush(log_stream());
     assert_int_equal(n_lines(memory_stream.text), 1);
     acceptor.refused_ns -= SERVER_ACCEPT_CALM_NS;
-    refuses_again(3);
-    refuses_again(4);
+    refuses_again();
+    refuses_again();
     log_set_stream(NULL);
     lines = print_close();
     assert_int_equal(n_lines(lines), 2);
     assert_has(lines, "thread 0: cannot accept: Too many open files; refusing new connections");
     free(lines);
+}
+
+static void a_full_table_is_one_pause_until_there_is_room(void **state)
+{
+    const int first_fd = client_fd, second_fd = socket(AF_INET, SOCK_STREAM, 0),
+              third_fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    fill_table();
+    client_connects();
+    run_until(&conns.tally.refused[SERVER_REFUSED_FDS], 1);
+    for (int i = 0; i < MOST_TURNS; i++)
+        refuses_again();
+    assert_int_equal(tally_get(&conns.tally.accept_pauses), 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &nofile), 0);
+    client_fd = second_fd;
+    client_connects();
+    refuses_again(); /* there is room */
+    run_until(&conns.tally.accepted, 1);
+    assert_int_equal(tally_get(&conns.tally.accept_pauses), 1);
+    fill_table();
+    client_fd = third_fd;
+    client_connects();
+    run_until(&conns.tally.refused[SERVER_REFUSED_FDS], 2);
+    assert_int_equal(tally_get(&conns.tally.accept_pauses), 2);
+    close(first_fd);
+    close(second_fd);
 }
 
 int main(void)
@@ -286,6 +313,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_worker_refuses_nobody_while_it_is_suspended, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_shortage_is_logged_once_and_so_is_a_later_one, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_full_table_is_one_pause_until_there_is_room, setup,
                                         teardown),
     };
 
