@@ -111,6 +111,13 @@ last_line() {
     tail -n 1 "$1" | LC_ALL=C tr '\t' ' ' | LC_ALL=C tr -d '\000-\037\177'
 }
 
+# Ends the night: the server, whose output is in a file, exited before it was ready.  The command of one that goes to the
+# background has succeeded.
+fail_without_server() {
+    wait "$server_pid" || fail "the server exited: $(last_line "$1")"
+    fail "the server exited without an error: it must stay in the foreground"
+}
+
 # Starts a fresh server, if one is configured; its output goes to a file.
 start_server() {
     [ -n "$run_server" ] || return 0
@@ -121,7 +128,7 @@ start_server() {
     server_pid=$!
     tenths=0
     until grep -qF -- "$server_ready" "$1"; do
-        kill -0 "$server_pid" 2>/dev/null || fail "the server exited: $(last_line "$1")"
+        kill -0 "$server_pid" 2>/dev/null || fail_without_server "$1"
         [ "$tenths" -lt 300 ] || fail "the server did not print '$server_ready' within 30 s"
         tenths=$((tenths + 1))
         sleep 0.1

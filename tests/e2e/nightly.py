@@ -87,7 +87,7 @@ def test_a_second_instance_is_refused():
 def test_a_server_left_in_the_background_is_named_when_it_keeps_a_night_from_starting():
     nights = Nights(server="bin/server")
     write(f"{nights.bin}/server", "#!/bin/sh\nsleep 3600 </dev/null >/dev/null 2>&1 &\necho $! >\"$FAKE/pid\"\n")
-    nights.run(2, "INCONCLUSIVE: the server exited")
+    nights.run(2, "INCONCLUSIVE: the server exited without an error: it must stay in the foreground")
     _, err = nights.run(4)
     check("or a server that one has started, is running" in err, err)
     os.kill(int(read_text(nights.file("pid"))), signal.SIGKILL)
