@@ -96,6 +96,20 @@ static void end_without_server(struct client_find *f)
     over(f);
 }
 
+/* Ends a search without another trial.  Where none judged whether the server was still there, it is
+ * gone if it refuses connections. */
+static void end(struct client_find *f)
+{
+    const bool is_unjudged = f->search.reason == SEARCH_TIME || f->order.step == SEARCH_OVERLOAD ||
+                             f->order.step == SEARCH_RECOVER;
+
+    if (f->search.n > 0 && (client_find_server_is_gone(f, f->trials[f->search.n - 1].begin_ns) ||
+                            (is_unjudged && client_find_server_refuses(f))))
+        end_without_server(f);
+    else
+        over(f);
+}
+
 /* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
  * usable, or none is left: then neither this trial nor any other says anything about a load. */
 static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
@@ -124,12 +138,8 @@ static void next_trial(struct client_find *f, uint64_t now_ns)
     if (!search_next(&f->search, f->elapsed_ns, &f->order)) {
         if (f->order.step == SEARCH_OVERLOAD) /* no time is left to measure the recovery */
             enter(f, ENDING, now_ns);
-        else if (f->search.n > 0 &&
-                 (client_find_server_is_gone(f, f->trials[f->search.n - 1].begin_ns) ||
-                  (f->search.reason == SEARCH_TIME && client_find_server_refuses(f))))
-            end_without_server(f);
         else
-            over(f);
+            end(f);
         return;
     }
     if (f->settings->what == CLIENT_FIND_CONNECTIONS) /* followed, as seen above: cannot fail */
@@ -265,7 +275,7 @@ static void drain(struct client_find *f, uint64_t now_ns)
         return;
     }
     if (f->order.step == SEARCH_OVERLOAD) { /* the last order */
-        over(f);
+        end(f);
         return;
     }
     f->trials[f->search.n].drained = now_ns - f->quiet_since_ns >= QUIET_NS;

@@ -78,11 +78,15 @@ static void an_overload_without_a_recovery_is_ended_and_drained(void **state)
     assert_false(f.search.recovery_known);
 }
 
+static bool is_refused; /* whether connections are */
+
 /* Queries become due, and none is answered. */
 static void leave_unanswered(struct client_workers *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         tally_add(&w->all[i].figures.tally.queries[TALLY_MEASURED].scheduled, 10);
+        tally_add(&w->all[i].figures.tally.connections.ended[PHASE_CONNECT][REASON_REFUSED],
+                  is_refused);
         client_figures_hand_over(&w->all[i].figures);
     }
 }
@@ -145,6 +149,21 @@ static void a_server_does_not_recover_if_it_has_not_after_30_s(void **state)
         assert_int_equal(f.search.recovery_ns, cases[i].is_known ? SEARCH_NEVER : 0);
         stop_workers();
     }
+}
+
+/* The overload was the last that it answered. */
+static void a_server_that_refuses_after_the_overload_is_gone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        is_refused = i == 1;
+        assert_int_equal(start_workers(), 0);
+        tally_add(&all[0].figures.tally.late, 1);
+        recover(&workers, 5 * S);
+        assert_int_equal(f.search.cut_by, is_refused ? SEARCH_SERVER_GONE : SEARCH_NO_REASON);
+        stop_workers();
+    }
+    is_refused = false;
 }
 
 /* A search over 6 connections, which has the given number before its first trial. */
@@ -351,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_recovery_whose_last_window_is_void_is_unknown),
         cmocka_unit_test(no_window_of_a_recovery_exceeds_the_time_left),
         cmocka_unit_test(a_server_does_not_recover_if_it_has_not_after_30_s),
+        cmocka_unit_test(a_server_that_refuses_after_the_overload_is_gone),
         cmocka_unit_test(connections_of_which_some_are_always_missing_are_given_up),
         cmocka_unit_test(connections_that_come_back_are_awaited),
         cmocka_unit_test(a_search_ends_once_no_connection_of_any_comes_back),
