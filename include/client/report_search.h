@@ -11,6 +11,11 @@
  * the search; NULL: none. */
 const char *report_search_binding(const struct client_find *f);
 
+/* Returns why a search with an answer ended before its bounds were close enough or, if it ran out
+ * of time, had all votes; SEARCH_SERVER_GONE also after that.  SEARCH_NO_REASON: it did not, or has
+ * no answer. */
+enum search_reason report_search_cut_by(const struct client_find *f);
+
 /* Formats a load without its unit: "12,345", "12.35".  Returns text (UNITS_TEXT_BYTES). */
 const char *report_search_load(char *text, double load);
 

@@ -63,6 +63,10 @@ const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_obj
  * "stopped".  Returns NULL if the search does not say. */
 const char *figure_reason(const struct json_object *search);
 
+/* Why a search with an answer ended early, in words: "time ran out".  Returns NULL if it did not.
+ */
+const char *figure_cut(const struct json_object *search);
+
 /* Returns the limiting factor of a search: "the accept queue overflowed"; NULL if nothing is known,
  * or only that it was the server, or this host. */
 const char *figure_bound(const struct json_object *search);

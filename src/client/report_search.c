@@ -6,11 +6,19 @@
 #include "client/search/search_binding.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 const char *report_search_unit(const struct client_find *f)
 {
     return client_find_settings_unit(f->settings->what);
+}
+
+enum search_reason report_search_cut_by(const struct client_find *f)
+{
+    const bool has_answer = f->search.status == SEARCH_FOUND || f->search.status == SEARCH_AT_LEAST;
+
+    return has_answer ? f->search.cut_by : SEARCH_NO_REASON;
 }
 
 /* Below it, a search distinguishes fractions of a unit. */

@@ -46,6 +46,7 @@ static void put_answer(struct json *j, const struct client_find *f)
     search_bounds(s, &lower, &upper);
     json_string(j, "status", search_status_name(s->status));
     json_string(j, "reason", search_reason_name(s->reason));
+    json_string(j, "cut_by", search_reason_name(report_search_cut_by(f)));
     put_load(j, "capacity", search_capacity(s));
     put_load(j, "lower", lower);
     put_load(j, "upper", upper);

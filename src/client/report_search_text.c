@@ -85,17 +85,15 @@ static void print_why_void(FILE *out, const struct client_find *f)
 /* Why a search with an answer ended early. */
 static void print_why_cut(FILE *out, const struct client_find *f)
 {
-    const struct search *s = &f->search;
+    const enum search_reason cut_by = report_search_cut_by(f);
 
-    if (s->status != SEARCH_FOUND && s->status != SEARCH_AT_LEAST)
-        return;
-    if (s->cut_by == SEARCH_TIME)
-        print_why_out_of_time(out, s);
-    else if (s->cut_by == SEARCH_VOID)
+    if (cut_by == SEARCH_TIME)
+        print_why_out_of_time(out, &f->search);
+    else if (cut_by == SEARCH_VOID)
         print_why_void(out, f);
-    else if (s->cut_by == SEARCH_STOPPED)
+    else if (cut_by == SEARCH_STOPPED)
         fputs("             not narrowed further: stopped by a signal or through --control\n", out);
-    else if (s->cut_by == SEARCH_SERVER_GONE)
+    else if (cut_by == SEARCH_SERVER_GONE)
         fputs("             after this was confirmed, the server stopped answering (see the "
               "limiting factors)\n",
               out);

@@ -192,6 +192,21 @@ const char *figure_reason(const struct json_object *search)
     return reason;
 }
 
+const char *figure_cut(const struct json_object *search)
+{
+    static const char *const words[][2] = {
+        {"time", "time ran out"},
+        {"void-trials", "trials stayed void"},
+        {"server-gone", "the server stopped answering after this was confirmed"},
+    };
+    const char *cut_by = result_string(search, "cut_by");
+
+    for (size_t i = 0; cut_by != NULL && i < sizeof words / sizeof *words; i++)
+        if (strcmp(cut_by, words[i][0]) == 0)
+            return words[i][1];
+    return cut_by;
+}
+
 const char *figure_bound(const struct json_object *search)
 {
     static const char *const bounds[][2] = {

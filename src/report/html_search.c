@@ -75,6 +75,8 @@ void html_search_answer(FILE *out, const struct json_object *search)
         html_printf(out, "; limited by %s", limited_by);
     if (limited_by != NULL && figure_bound(search) != NULL)
         html_printf(out, " (%s)", figure_bound(search));
+    if (figure_cut(search) != NULL)
+        html_printf(out, "; ended early: %s", figure_cut(search));
     fputs(".</p>\n", out);
 }
 

@@ -60,6 +60,8 @@ static void print_answer(const struct json_object *search)
     if (figure_bound(search) != NULL)
         printf(" (%s)", figure_bound(search));
     printf("; %s", result_flag(search, "confirmed") ? "confirmed" : "not confirmed");
+    if (figure_cut(search) != NULL)
+        printf("; ended early: %s", plain(text, figure_cut(search)));
     if (result_double(search, "recovery_s", &value))
         printf("; recovers from an overload within %.0f s", value + 1);
     else if (result_find(search, "recovers") != NULL)

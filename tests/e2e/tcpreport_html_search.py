@@ -28,6 +28,8 @@ def test_capacity_is_on_the_first_screen():
                ({"status": "at-least", "capacity": 1e6, "lower": 1e6}, "Capacity: at least 1,000,000 q/s, the end of the range."),
                ({"status": "at-least", "capacity": 9e5, "lower": 9e5, "max": 1e6},
                 "Capacity: at least 900,000 q/s: no higher load was confirmed."),
+               ({"status": "found", "capacity": 150000, "lower": 140000, "upper": 160000, "cut_by": "void-trials"},
+                "Capacity: 150,000 q/s: 140,000 q/s sustained, 160,000 q/s not (12.5 % apart); ended early: trials stayed void."),
                ({"status": "less-than", "upper": 100}, "Capacity: less than 100 q/s, the lowest load tried."),
                ({"status": "less-than", "upper": 100, "limited_by": "p99<5ms", "bound_by": "accept-queue"},
                 "Capacity: less than 100 q/s, the lowest load tried; limited by p99<5ms (the accept queue overflowed)."),

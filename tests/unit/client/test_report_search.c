@@ -201,6 +201,8 @@ static void an_answer_that_was_not_narrowed_says_why(void **state)
     assert_has(text,
                "apart)\n             not narrowed further: the trials at 1,010 q/s stayed void "
                "(host-noise)\n");
+    print_json(&find);
+    assert_has(text, "\"cut_by\": \"void-trials\"");
     find.search.cut_by = SEARCH_STOPPED;
     print_text();
     assert_has(text, "apart)\n             not narrowed further: stopped by a signal or through "
@@ -213,6 +215,8 @@ static void an_answer_that_was_not_narrowed_says_why(void **state)
     find.search.status = SEARCH_INCONCLUSIVE; /* has its own reason */
     print_text();
     assert_null(strstr(text, "confirmed, the server"));
+    print_json(&find);
+    assert_has(text, "\"cut_by\": null");
 }
 
 /* As many values claimed as measured: of an overload none, and of a recovery never tried neither.

@@ -165,6 +165,24 @@ static void reason_of_a_search_is_told_in_words(void **state)
     assert_string_equal(reason_of("{\"reason\": null}"), "-");
 }
 
+static void end_of_a_search_with_an_answer_is_in_words(void **state)
+{
+    struct json_object *search = json_object_new_object();
+
+    (void)state;
+    assert_null(figure_cut(search)); /* of an earlier version */
+    json_object_object_add(search, "cut_by", NULL);
+    assert_null(figure_cut(search));
+    json_object_object_add(search, "cut_by", json_object_new_string("time"));
+    assert_string_equal(figure_cut(search), "time ran out");
+    json_object_object_add(search, "cut_by", json_object_new_string("server-gone"));
+    assert_string_equal(figure_cut(search),
+                        "the server stopped answering after this was confirmed");
+    json_object_object_add(search, "cut_by", json_object_new_string("stopped"));
+    assert_string_equal(figure_cut(search), "stopped");
+    json_object_put(search);
+}
+
 static void bound_is_named_if_more_is_known_than_which_host(void **state)
 {
     struct json_object *search = json_tokener_parse("{\"bound_by\": \"max-connections\"}");
@@ -252,6 +270,7 @@ int main(void)
         cmocka_unit_test(load_has_the_unit_of_its_search),
         cmocka_unit_test(answer_has_its_reason_and_its_limit),
         cmocka_unit_test(reason_of_a_search_is_told_in_words),
+        cmocka_unit_test(end_of_a_search_with_an_answer_is_in_words),
         cmocka_unit_test(bound_is_named_if_more_is_known_than_which_host),
         cmocka_unit_test(percentile_of_a_trial_without_a_value_is_unknown_or_among_the_unanswered),
         cmocka_unit_test(latency_among_the_unanswered_is_more_than_the_timeout),

@@ -14,10 +14,12 @@
 
 #define TIMEOUT_NS 300000000
 
+#define INCONCLUSIVE(reason) "\"status\": \"inconclusive\", \"reason\": \"" reason "\""
+
 static char shown[1000];
 
-/* Fills in what is printed about a search that ended for this reason. */
-static void show(const char *reason, const char *trials)
+/* Fills in what is printed about a search with this answer. */
+static void show(const char *answer, const char *trials)
 {
     const int kept = dup(STDOUT_FILENO);
     FILE *file = tmpfile();
@@ -26,9 +28,7 @@ static void show(const char *reason, const char *trials)
 
     assert_true(kept >= 0 && file != NULL);
     snprintf(json, sizeof json,
-             "{\"unit\": \"q/s\", \"slo\": [\"p99<10ms\"], \"status\": \"inconclusive\", "
-             "\"reason\": \"%s\", \"trials\": [%s]}",
-             reason, trials);
+             "{\"unit\": \"q/s\", \"slo\": [\"p99<10ms\"], %s, \"trials\": [%s]}", answer, trials);
     search = json_tokener_parse(json);
     assert_non_null(search);
     fflush(stdout);
@@ -46,7 +46,7 @@ static void show(const char *reason, const char *trials)
 static void percentile_among_the_unanswered_is_more_than_the_timeout(void **state)
 {
     (void)state;
-    show("stopped",
+    show(INCONCLUSIVE("stopped"),
          "{\"step\": \"double\", \"load\": 400, \"duration_s\": 2.5, \"class\": \"void\", "
          "\"reason\": \"connections\", \"scheduled\": 988, \"lost\": 988, \"p50_ns\": null, "
          "\"p99_ns\": null, \"drained\": true}");
@@ -60,7 +60,7 @@ static void percentile_among_the_unanswered_is_more_than_the_timeout(void **stat
 static void a_search_without_trials_has_no_table(void **state)
 {
     (void)state;
-    show("stopped", "");
+    show(INCONCLUSIVE("stopped"), "");
     assert_string_equal(shown, "\nCapacity     inconclusive (stopped)\n"
                                "             service level p99<10ms; not confirmed\n");
 }
@@ -68,9 +68,18 @@ static void a_search_without_trials_has_no_table(void **state)
 static void the_reason_is_in_words(void **state)
 {
     (void)state;
-    show("time", "");
+    show(INCONCLUSIVE("time"), "");
     assert_non_null(
         strstr(shown, "Capacity     inconclusive (not enough time was left for another trial)\n"));
+}
+
+static void an_answer_that_ended_early_says_why(void **state)
+{
+    (void)state;
+    show("\"status\": \"found\", \"cut_by\": \"time\", \"confirmed\": true", "");
+    assert_string_equal(
+        shown, "\nCapacity     found\n"
+               "             service level p99<10ms; confirmed; ended early: time ran out\n");
 }
 
 int main(void)
@@ -79,6 +88,7 @@ int main(void)
         cmocka_unit_test(percentile_among_the_unanswered_is_more_than_the_timeout),
         cmocka_unit_test(a_search_without_trials_has_no_table),
         cmocka_unit_test(the_reason_is_in_words),
+        cmocka_unit_test(an_answer_that_ended_early_says_why),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
