@@ -38,8 +38,8 @@
     X(UNSENT, "unsent",                                                                            \
       "no connection could send them: see the connection outcomes, or use more connections")       \
     X(CHURN_PLATEAU, "churn-plateau",                                                              \
-      "source ports exhausted: TIME_WAIT, not the server, limits the rate: use --close rst or "    \
-      "more --source")                                                                             \
+      "source ports exhausted: they, not the server, limit the rate: use --close rst or more "     \
+      "--source")                                                                                  \
     X(PUSH_LOST, "push-lost",                                                                      \
       "pushed messages were lost, duplicated, damaged or truncated: use more threads, or "         \
       "tcpserver --sndbuf")                                                                        \
