@@ -442,73 +442,6 @@ static void a_peer_that_reads_its_response_makes_no_room(void **state)
     close_others(others, one_more);
 }
 
-/* --- out of memory --- */
-
-static long n_blocks;            /* that libevent has */
-static int n_until_failure = -1; /* allocations; -1: none fails */
-
-static bool fails(void)
-{
-    return n_until_failure >= 0 && n_until_failure-- == 0;
-}
-
-static void *allocate(size_t n)
-{
-    void *block = fails() ? NULL : malloc(n);
-
-    n_blocks += block != NULL;
-    return block;
-}
-
-static void *reallocate(void *old, size_t n)
-{
-    void *block = fails() ? NULL : realloc(old, n);
-
-    n_blocks += old == NULL && block != NULL;
-    return block;
-}
-
-static void release(void *block)
-{
-    n_blocks -= block != NULL;
-    free(block);
-}
-
-/* Starts the server out of memory at its allocation number n.  Returns whether that failed. */
-static bool starts_without(int n)
-{
-    char where[CONTROL_SOCKET_ERROR_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
-    bool has_failed;
-
-    snprintf(where, sizeof where, "unix:%s/c", directory);
-    assert_int_equal(control_socket_listen(&listening, where, false, error), 0);
-    base = event_base_new();
-    n_until_failure = n;
-    http = control_http_start(base, &listening, &no_token, ~0u, answer, NULL);
-    has_failed = http == NULL;
-    n_until_failure = -1;
-    control_http_end(http);
-    control_socket_close(&listening);
-    event_base_free(base);
-    return has_failed;
-}
-
-static void without_memory_it_starts_not_and_leaves_nothing(void **state)
-{
-    int n_failed = 0;
-
-    (void)state;
-    event_set_mem_functions(allocate, reallocate, release);
-    n_blocks = 0;
-    for (int n = 0; n < 30; n++) {
-        n_failed += starts_without(n);
-        assert_int_equal(n_blocks, 0);
-        assert_true(access(listens_at.sun_path, F_OK) != 0);
-    }
-    assert_in_range(n_failed, 4, 29);
-    event_set_mem_functions(NULL, NULL, NULL);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,7 +466,6 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_peer_that_reads_its_response_makes_no_room, setup_small,
                                         teardown),
-        cmocka_unit_test(without_memory_it_starts_not_and_leaves_nothing),
     };
 
     signal(SIGPIPE, SIG_IGN);
