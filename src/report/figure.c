@@ -167,9 +167,25 @@ const char *figure_answer(char text[FIGURE_FINDING_BYTES], const struct json_obj
     return figure_finding(text, answer, result_string(search, "limited_by"));
 }
 
+/* A name of the result, and what it means. */
+struct word {
+    const char *name, *meaning;
+};
+
+/* Returns what a name means; NULL: it is not among these. */
+static const char *words_of(const struct word *words, size_t n, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < n; i++)
+        if (strcmp(name, words[i].name) == 0)
+            return words[i].meaning;
+    return NULL;
+}
+
+#define WORDS_OF(words, name) words_of(words, sizeof(words) / sizeof *(words), name)
+
 const char *figure_reason(const struct json_object *search)
 {
-    static const char *const reasons[][2] = {
+    static const struct word reasons[] = {
         {"void-trials", "the client's host, not the server, was the limit"},
         {"time", "not enough time was left for another trial"},
         {"unconfirmed", "short trials were good, but no long one confirmed them"},
@@ -179,49 +195,40 @@ const char *figure_reason(const struct json_object *search)
     };
     const char *reason = result_string(search, "reason");
     const char *limit = result_string(search, "limited_by");
-    const char *bound = result_string(search, "bound_by");
+    const char *bound = result_string(search, "bound_by"), *words;
     const bool is_void = reason != NULL && strcmp(reason, "void-trials") == 0;
 
     if (is_void && limit != NULL && strcmp(limit, "connections") == 0)
         return "connections were missing before the trials";
     if (is_void && bound != NULL && strcmp(bound, "max-connections") == 0)
         return "connections that were due were not opened";
-    for (size_t i = 0; reason != NULL && i < sizeof reasons / sizeof *reasons; i++)
-        if (strcmp(reason, reasons[i][0]) == 0)
-            return reasons[i][1];
-    return reason;
+    words = WORDS_OF(reasons, reason);
+    return words != NULL ? words : reason;
 }
 
 const char *figure_cut(const struct json_object *search)
 {
-    static const char *const words[][2] = {
+    static const struct word causes[] = {
         {"time", "time ran out"},
         {"void-trials", "trials stayed void"},
         {"server-gone", "the server stopped answering after this was confirmed"},
     };
-    const char *cut_by = result_string(search, "cut_by");
+    const char *cut_by = result_string(search, "cut_by"), *words = WORDS_OF(causes, cut_by);
 
-    for (size_t i = 0; cut_by != NULL && i < sizeof words / sizeof *words; i++)
-        if (strcmp(cut_by, words[i][0]) == 0)
-            return words[i][1];
-    return cut_by;
+    return words != NULL ? words : cut_by;
 }
 
 const char *figure_bound(const struct json_object *search)
 {
-    static const char *const bounds[][2] = {
+    static const struct word bounds[] = {
         {"accept-queue", "the accept queue overflowed"},
         {"syns-lost", "SYNs were retransmitted"},
         {"ports", "this host had no free source ports"},
         {"not-opened", "this host could not open connections"},
         {"max-connections", "the --max-connections limit was reached"},
     };
-    const char *name = result_string(search, "bound_by");
 
-    for (size_t i = 0; name != NULL && i < sizeof bounds / sizeof *bounds; i++)
-        if (strcmp(name, bounds[i][0]) == 0)
-            return bounds[i][1];
-    return NULL;
+    return WORDS_OF(bounds, result_string(search, "bound_by"));
 }
 
 double figure_change(double share, int n_decimals)
