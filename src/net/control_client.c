@@ -2,6 +2,7 @@
  * control_client: see net/control_client.h. */
 #include "net/control_client.h"
 
+#include "base/endpoint.h"
 #include "net/deadline.h"
 
 #include <errno.h>
@@ -23,16 +24,16 @@
 #define REFUSE(...) (snprintf(error, CONTROL_SOCKET_ERROR_BYTES, __VA_ARGS__), -1)
 
 /* Begins to wait after the name is resolved. */
-static int connect_address(const char *address, int wait_ms, struct deadline *d, char *error)
+static int connect_address(const char *address, int wait_ms, struct deadline *d,
+                           struct sock_address *a, char *error)
 {
-    struct sock_address a;
     char why[DEADLINE_WHY_BYTES];
     int fd;
 
-    if (control_socket_resolve(&a, address, false, error) != 0)
+    if (control_socket_resolve(a, address, false, error) != 0)
         return -1;
     *d = deadline_in(wait_ms);
-    fd = deadline_connect(d, (const struct sockaddr *)&a.ss, a.length);
+    fd = deadline_connect(d, (const struct sockaddr *)&a->ss, a->length);
     return fd >= 0 ? fd : REFUSE("cannot connect to '%.150s': %s", address, deadline_why(d, why));
 }
 
@@ -134,21 +135,29 @@ static char *complete_body(char *response)
     return length == NULL || strtoull(length, NULL, 10) <= strlen(body) ? body : NULL;
 }
 
+/* The value of the Host header (RFC 9110, 7.2).  A name of this host is "localhost": a control port
+ * without a token accepts only names and addresses of loopback. */
+static const char *host_of(const char *address, const struct sock_address *resolved)
+{
+    return resolved->ss.ss_family == AF_UNIX || sock_is_loopback(resolved) ? "localhost" : address;
+}
+
 int control_client_ask(const char *address, const struct control_token *token, int wait_ms,
                        const char *target, char *body, size_t n_bytes, char *error)
 {
-    char request[CONTROL_TOKEN_MAX + 200], why[DEADLINE_WHY_BYTES], *complete;
+    char request[CONTROL_TOKEN_MAX + ENDPOINT_HOST_BYTES + 200], why[DEADLINE_WHY_BYTES], *complete;
     const bool has_token = token->text[0] != '\0';
+    struct sock_address resolved;
     struct deadline d;
-    const int fd = connect_address(address, wait_ms, &d, error),
-              n = snprintf(request, sizeof request,
-                           "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
-                           target, has_token ? "Authorization: Bearer " : "", token->text,
-                           has_token ? "\r\n" : "");
-    int failed;
+    const int fd = connect_address(address, wait_ms, &d, &resolved, error);
+    int failed, n;
 
     if (fd < 0)
         return -1;
+    n = snprintf(request, sizeof request,
+                 "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s%s%s\r\n", target,
+                 host_of(address, &resolved), has_token ? "Authorization: Bearer " : "",
+                 token->text, has_token ? "\r\n" : "");
     failed = send_all(fd, &d, request, (size_t)n) != 0 || receive_all(fd, &d, body, n_bytes) != 0;
     if (failed)
         (void)REFUSE("'%.150s' does not answer: %s", address, deadline_why(&d, why));

@@ -163,18 +163,27 @@ static void unix_socket_with_a_full_queue(void **state)
     unlink(un.sun_path);
 }
 
+/* Returns a socket that listens on a port of loopback, and its address. */
+static int listen_on_loopback(int backlog, struct sockaddr_in *in)
+{
+    socklen_t length = sizeof *in;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    *in = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_equal(bind(fd, (const struct sockaddr *)in, sizeof *in), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)in, &length), 0);
+    assert_int_equal(listen(fd, backlog), 0);
+    return fd;
+}
+
 static void tcp_port_with_a_full_queue(void **state)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof in;
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in in;
+    const int fd = listen_on_loopback(0, &in);
     int fillers[FILLERS];
     char address[ADDRESS_BYTES];
 
     (void)state;
-    assert_int_equal(bind(fd, (const struct sockaddr *)&in, sizeof in), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &length), 0);
-    assert_int_equal(listen(fd, 0), 0);
     snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(in.sin_port));
     fill(fillers, (const struct sockaddr *)&in, sizeof in);
     assert_times_out(address);
@@ -225,21 +234,30 @@ static void *answer_once(void *arg)
 
 /* Asks a program that sends this and closes the connection.  Returns the body, or the error after
  * the address. */
-static const char *body_for(const struct control_token *token, const char *response)
+static const char *body_at(const char *address, int listener, const struct control_token *token,
+                           const char *response)
 {
     static char body[BODY_BYTES], error[CONTROL_SOCKET_ERROR_BYTES];
-    struct sockaddr_un un;
-    char address[ADDRESS_BYTES];
-    const struct peer p = {.listener = listen_as("peer", 1, &un, address), .response = response};
+    const struct peer p = {.listener = listener, .response = response};
     pthread_t thread;
     int failed;
 
     assert_int_equal(pthread_create(&thread, NULL, answer_once, (void *)&p), 0);
     failed = control_client_ask(address, token, LONG_MS, "/", body, sizeof body, error);
     pthread_join(thread, NULL);
-    close(p.listener);
-    unlink(un.sun_path);
+    close(listener);
     return failed ? error + strlen(address) + 2 : body;
+}
+
+static const char *body_for(const struct control_token *token, const char *response)
+{
+    struct sockaddr_un un;
+    char address[ADDRESS_BYTES];
+    const int listener = listen_as("peer", 1, &un, address);
+    const char *body = body_at(address, listener, token, response);
+
+    unlink(un.sun_path);
+    return body;
 }
 
 static const char *body_of(const char *response)
@@ -258,6 +276,29 @@ static void a_request_has_the_token_if_there_is_one(void **state)
                         " requires another token: see --control-token");
     assert_string_equal(request, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                                  "Authorization: Bearer 0123456789abcdef\r\n\r\n");
+}
+
+/* Asks a port of loopback under this name. */
+static void assert_host(const char *name, const char *expected)
+{
+    struct sockaddr_in in;
+    const int listener = listen_on_loopback(1, &in);
+    char address[ADDRESS_BYTES], line[ADDRESS_BYTES + 16];
+
+    snprintf(address, sizeof address, "%s:%u", name, ntohs(in.sin_port));
+    snprintf(line, sizeof line, "\r\nHost: %s\r\n", expected != NULL ? expected : address);
+    assert_string_equal(body_at(address, listener, &no_token, "HTTP/1.1 200 OK\r\n\r\n{}"), "{}");
+    assert_non_null(strstr(request, line));
+}
+
+/* A proxy may route by it; a control port without a token refuses other names than those of
+ * loopback.  The kernel takes 0.0.0.0 for this host (connect(2)). */
+static void host_header_is_the_address_unless_it_is_loopback(void **state)
+{
+    (void)state;
+    assert_host("127.0.0.1", "localhost");
+    assert_host("localhost", "localhost");
+    assert_host("0.0.0.0", NULL);
 }
 
 static int count_descriptors(void)
@@ -442,6 +483,7 @@ int main(void)
         cmocka_unit_test(tcp_port_with_a_full_queue),
         cmocka_unit_test(other_errors_have_their_text),
         cmocka_unit_test(a_request_has_the_token_if_there_is_one),
+        cmocka_unit_test(host_header_is_the_address_unless_it_is_loopback),
         cmocka_unit_test(a_response_that_does_not_fit_is_none),
         cmocka_unit_test(a_response_that_ends_early_is_none),
         cmocka_unit_test(chunks_are_joined),
