@@ -15,7 +15,7 @@ struct server_workers {
     int *keep_fds; /* descriptors in every fd table: the listeners, and those for helping others */
     uint32_t n_keep_fds;
     uint64_t retry_ns; /* earliest time to try starting a worker again; 0: no failure */
-    bool warned;
+    bool warned;       /* that a worker cannot be started; false again once one was */
 };
 
 /* Starts the first n >= 1 workers of at most `most`, which take over the listeners.  Returns 0; or

@@ -99,6 +99,7 @@ bool server_workers_grow(struct server_workers *w, bool suspended)
     if (!server_overflow_take_request(o))
         return false;
     if (add(w, suspended) == 0) {
+        w->warned = false;
         server_overflow_let_grow(o, w->n < w->most);
         return true;
     }

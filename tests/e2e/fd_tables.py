@@ -116,7 +116,8 @@ def test_limits_also_hold_for_later_threads():
 def test_thread_that_cannot_be_started_is_named_and_retried():
     with Server(prefix=UNDER) as server:
         most = resource.prlimit(server.pid, resource.RLIMIT_AS)
-        resource.prlimit(server.pid, resource.RLIMIT_AS, (1 << 20, most[1]))  # no room for a stack
+        no_stack = (1 << 20, most[1])
+        resource.prlimit(server.pid, resource.RLIMIT_AS, no_stack)
         served = connect_many(server, 2000)
         check(len(served) < 2000, "some were refused")
         wait_for(lambda: "cannot start thread" in server.stderr(), "its words")
@@ -124,6 +125,9 @@ def test_thread_that_cannot_be_started_is_named_and_retried():
         resource.prlimit(server.pid, resource.RLIMIT_AS, most)
         wait_for(lambda: connect_many(server, 1), "another thread")
         check_equal(len(connect_many(server, 500)), 500, "served from then on")
+        resource.prlimit(server.pid, resource.RLIMIT_AS, no_stack)
+        served += connect_many(server, 2000)
+        wait_for(lambda: server.stderr().count("cannot start thread") == 2, "the second shortage, said as well")
         server.stop()
     check_equal(server.result["refused"], server.result["refused_by"]["fd limit"], "refused, all for lack of descriptors")
 
