@@ -130,7 +130,7 @@ static void account(struct client_intervals *iv, uint64_t begin_ns, uint64_t end
         hist_merge(&iv->total[m], &iv->interval[m]);
         if (iv->also != NULL)
             hist_merge(&iv->also[m], &iv->interval[m]);
-        batch_means_add(&iv->batches[m], iv->interval[m].count, iv->interval[m].mean_ns);
+        batch_means_add(&iv->batches[m], iv->interval[m].count, hist_mean_ns(&iv->interval[m]));
         hist_reset(&iv->interval[m]);
     }
     for (uint32_t k = 0; k < iv->n_classes; k++) {

@@ -63,7 +63,7 @@ void hgrm_print(FILE *out, const struct hist *h)
             "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n"
             "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n"
             "#[Buckets = %12u, SubBuckets     = %12u]\n",
-            h->beyond, us((double)hist_highest_of(HIST_BEYOND_INDEX)), us(h->mean_ns),
+            h->beyond, us((double)hist_highest_of(HIST_BEYOND_INDEX)), us(hist_mean_ns(h)),
             us(hist_stddev_ns(h)), us((double)h->max_ns), h->count + h->beyond, HIST_BUCKETS,
             HIST_SUB_BUCKETS);
 }

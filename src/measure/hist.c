@@ -47,23 +47,6 @@ void hist_reset(struct hist *h)
     *h = (struct hist){.counts = counts, .min_ns = UINT64_MAX};
 }
 
-static uint64_t clamp(uint64_t value_ns)
-{
-    if (value_ns < HIST_LOWEST_NS)
-        return HIST_LOWEST_NS;
-    return value_ns < HIST_HIGHEST_NS ? value_ns : HIST_HIGHEST_NS;
-}
-
-/* Bucket b holds values with resolution 2^b; in all but the first, the lower half of the
- * sub-buckets would repeat the bucket below and is omitted. */
-uint32_t hist_index(uint64_t value_ns)
-{
-    const uint64_t value = clamp(value_ns);
-    const unsigned bucket = 53u - (unsigned)__builtin_clzll(value | (HIST_SUB_BUCKETS - 1));
-
-    return (uint32_t)((uint64_t)(bucket * HIST_HALF_BUCKETS) + (value >> bucket));
-}
-
 static unsigned bucket_of(uint32_t index)
 {
     return index < HIST_SUB_BUCKETS ? 0 : index / HIST_HALF_BUCKETS - 1;
@@ -81,34 +64,9 @@ uint64_t hist_highest_of(uint32_t index)
     return hist_lowest_of(index) + (1ull << bucket_of(index)) - 1;
 }
 
-void hist_record(struct hist *h, uint64_t value_ns)
-{
-    const double from_mean = (double)value_ns - h->mean_ns;
-
-    h->counts[hist_index(value_ns)]++;
-    h->count++;
-    if (clamp(value_ns) != value_ns)
-        h->clamped++;
-    if (value_ns < h->min_ns)
-        h->min_ns = value_ns;
-    if (value_ns > h->max_ns)
-        h->max_ns = value_ns;
-    h->mean_ns += from_mean / (double)h->count;
-    h->m2_ns2 += from_mean * ((double)value_ns - h->mean_ns);
-}
-
 void hist_record_beyond(struct hist *h, uint64_t n_samples)
 {
     h->beyond += n_samples;
-}
-
-static void merge_moments(struct hist *into, const struct hist *from)
-{
-    const double n_into = (double)into->count, n_from = (double)from->count;
-    const double apart = from->mean_ns - into->mean_ns;
-
-    into->m2_ns2 += from->m2_ns2 + apart * apart * n_into * n_from / (n_into + n_from);
-    into->mean_ns += apart * n_from / (n_into + n_from);
 }
 
 /* Eight buckets at once, a line of the cache: without a branch for each of them this takes half the
@@ -133,8 +91,9 @@ void hist_merge(struct hist *into, const struct hist *from)
     into->beyond += from->beyond;
     if (from->count == 0)
         return;
-    merge_moments(into, from);
     merge_counts(into, from);
+    hist_add(&into->sum_ns, hist_total(from->sum_ns));
+    hist_add(&into->sum_ns2, hist_total(from->sum_ns2));
     into->count += from->count;
     into->clamped += from->clamped;
     if (from->min_ns < into->min_ns)
@@ -188,7 +147,45 @@ bool hist_percentile_is_supported(const struct hist *h, uint32_t num, uint32_t d
     return (h->count + h->beyond) * (den - num) >= (uint64_t)SAMPLES_BEYOND * den;
 }
 
+double hist_mean_ns(const struct hist *h)
+{
+    return h->count > 0 ? (double)hist_total(h->sum_ns) / (double)h->count : 0;
+}
+
+/* The sum is n q + r.  The squared differences of all values from q add up to
+ * sum2 - q (sum + r), those from the mean to r^2 / n less.  No digits cancel, and it does not
+ * matter that sum2 is only known modulo 2^128. */
 double hist_stddev_ns(const struct hist *h)
 {
-    return h->count < 2 ? 0 : sqrt(h->m2_ns2 / (double)(h->count - 1));
+    const hist_uint128 sum = hist_total(h->sum_ns), sum2 = hist_total(h->sum_ns2);
+    hist_uint128 q, r;
+    double squares_ns2;
+
+    if (h->count < 2)
+        return 0;
+    q = sum / h->count;
+    r = sum % h->count;
+    squares_ns2 = (double)(sum2 - q * (sum + r)) - (double)r * (double)r / (double)h->count;
+    return squares_ns2 > 0 ? sqrt(squares_ns2 / (double)(h->count - 1)) : 0;
+}
+
+static hist_uint128 rounded(double value)
+{
+    return value < 0x1p127 ? (hist_uint128)(value + 0.5) : (hist_uint128)1 << 127;
+}
+
+void hist_set_moments(struct hist *h, double mean_ns, double stddev_ns)
+{
+    const double n = (double)h->count;
+    const hist_uint128 sum = rounded(mean_ns * n);
+    hist_uint128 q, r, squares_ns2;
+
+    h->sum_ns = h->sum_ns2 = (struct hist_sum){0};
+    if (h->count == 0)
+        return;
+    q = sum / h->count;
+    r = sum % h->count;
+    squares_ns2 = rounded(stddev_ns * stddev_ns * (n - 1) + (double)r * (double)r / n);
+    hist_add(&h->sum_ns, sum);
+    hist_add(&h->sum_ns2, q * (sum + r) + squares_ns2);
 }

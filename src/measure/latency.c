@@ -24,7 +24,7 @@ void latency_of_hist(struct latency *l, const struct hist *h, const struct batch
         .clamped = h->clamped,
         .min_ns = h->min_ns,
         .max_ns = h->max_ns,
-        .mean_ns = h->mean_ns,
+        .mean_ns = hist_mean_ns(h),
         .mean_error_90_ns = batches != NULL ? batch_means_error(batches, 90) : NAN,
         .mean_error_95_ns = batches != NULL ? batch_means_error(batches, 95) : NAN,
         .stddev_ns = hist_stddev_ns(h),

@@ -101,8 +101,7 @@ void openmetrics_hist(struct openmetrics *m, const char *name, const char *help,
     }
     fprintf(m->out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, h->count + h->beyond);
     fprintf(m->out, "%s_count %" PRIu64 "\n", name, h->count + h->beyond);
-    fprintf(m->out, "%s_sum %.9g\n", name,
-            h->count > 0 ? h->mean_ns * (double)h->count / (double)UNITS_NS_PER_S : 0.0);
+    fprintf(m->out, "%s_sum %.9g\n", name, (double)hist_total(h->sum_ns) / (double)UNITS_NS_PER_S);
 }
 
 void openmetrics_end(struct openmetrics *m)

@@ -151,14 +151,12 @@ static void add_count(struct hist *h, uint32_t index, uint64_t count)
 {
     const uint32_t at = index > 0 ? index : 1;
     const uint64_t middle_ns = hist_lowest_of(at) / 2 + hist_highest_of(at) / 2;
-    const double n_before = (double)h->count, n = (double)count;
-    const double apart = (double)middle_ns - h->mean_ns;
 
     h->counts[at] += count;
     h->count += count;
     h->clamped += index == 0 ? count : 0;
-    h->mean_ns += apart * n / (n_before + n);
-    h->m2_ns2 += apart * apart * n_before * n / (n_before + n);
+    hist_add(&h->sum_ns, (hist_uint128)count * middle_ns);
+    hist_add(&h->sum_ns2, (hist_uint128)count * middle_ns * middle_ns);
     if (h->min_ns == UINT64_MAX)
         h->min_ns = hist_lowest_of(at);
     h->max_ns = hist_highest_of(at);

@@ -73,8 +73,7 @@ int metrics_learn(struct metric *metric, const struct latency *l)
     h->clamped = l->clamped;
     h->min_ns = l->min_ns;
     h->max_ns = l->max_ns;
-    h->mean_ns = l->mean_ns;
-    h->m2_ns2 = l->stddev_ns * l->stddev_ns * (double)(l->count - 1);
+    hist_set_moments(h, l->mean_ns, l->stddev_ns);
     return 0;
 }
 

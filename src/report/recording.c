@@ -67,7 +67,7 @@ static int add_interval(struct recording *r, const struct lines *l,
     if (metric->hist.count + metric->hist.beyond + scratch->count + scratch->beyond > INT64_MAX)
         return lines_refuse(l, "the counts of all intervals exceed 2^63");
     hist_merge(&metric->hist, scratch);
-    batch_means_add(&metric->batches, scratch->count, scratch->mean_ns);
+    batch_means_add(&metric->batches, scratch->count, hist_mean_ns(scratch));
     if (!r->leaves_out_intervals && timeline_add(&r->timeline, r->log_start_ns, interval) != 0)
         return lines_refuse(l, "out of memory");
     return 0;

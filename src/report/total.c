@@ -40,7 +40,7 @@ static int add_batches(struct total *total, const struct recordings *all)
 
         status = metric == NULL ? -1 : 0;
         if (metric != NULL)
-            batch_means_add(&metric->batches, h.count, h.mean_ns);
+            batch_means_add(&metric->batches, h.count, hist_mean_ns(&h));
     }
     hist_free(&h);
     timeline_free(&timeline);
