@@ -41,10 +41,17 @@ static inline bool client_batch_is_full(const struct client_batch *b)
     return b->n == CLIENT_BATCH_MOST;
 }
 
-/* Adds a query; the batch must not be full. */
-static inline void client_batch_add(struct client_batch *b, const struct client_batch_query *query)
+/* Returns the next query, for the caller to fill in before it is added; the batch must not be full.
+ */
+static inline struct client_batch_query *client_batch_next(const struct client_batch *b)
 {
-    b->queries[b->n++] = *query;
+    return &b->queries[b->n];
+}
+
+/* Adds the next query. */
+static inline void client_batch_add(struct client_batch *b)
+{
+    b->n++;
 }
 
 /* Calls `take` with `context` for each query and empties the batch.  Those of a connection come in

@@ -35,7 +35,7 @@ struct client_dispatch {
     struct client_demand *demand;
     struct client_select select;
     struct client_batch batch;
-    uint64_t previous_intended_ns;
+    uint64_t previous_intended_ns, most_per_turn;
 };
 
 /* The fields before `select` are set by the caller.  Returns 0, or -1 if out of memory. */
@@ -45,6 +45,9 @@ void client_dispatch_free(struct client_dispatch *d);
 /* Starts the schedule at start_ns.  takes_arrivals: one flag per worker, borrowed. */
 void client_dispatch_start(struct client_dispatch *d, const bool *takes_arrivals,
                            uint64_t start_ns);
+
+/* See client_due_replace(). */
+void client_dispatch_replace(struct client_dispatch *d, const struct schedule *schedule);
 
 /* Queues the queries due by now_ns, up to the limit per turn. */
 void client_dispatch_due(struct client_dispatch *d, uint64_t now_ns);

@@ -28,7 +28,7 @@ void client_batch_free(struct client_batch *b)
 }
 
 /* How many queries ahead sorted queries are prefetched, because they are read in random order. */
-enum { AHEAD = 8 };
+enum { AHEAD = 24 };
 
 /* A counting sort: stable, and without comparisons. */
 static void sort(struct client_batch *b)

@@ -144,7 +144,7 @@ static void apply_targets(struct client_load *l)
 {
     l->span->measure_ns = l->targets->measure_ns;
     l->span->end_ns = l->targets->end_ns;
-    client_due_replace(l->due, l->targets->schedule);
+    client_dispatch_replace(l->dispatch, l->targets->schedule);
 }
 
 /* Call it after reading the clock.  The rest of the targets follows with CLIENT_STEER. */

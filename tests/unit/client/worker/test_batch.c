@@ -25,10 +25,10 @@ static void take(void *context, const struct client_batch_query *query)
 static void fill(uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const struct client_batch_query query = {.intended_ns = k, .slot = 5 * k % N_CONNECTIONS};
-
         assert_false(client_batch_is_full(&batch));
-        client_batch_add(&batch, &query);
+        *client_batch_next(&batch) =
+            (struct client_batch_query){.intended_ns = k, .slot = 5 * k % N_CONNECTIONS};
+        client_batch_add(&batch);
     }
 }
 

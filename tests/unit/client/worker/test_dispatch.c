@@ -108,21 +108,31 @@ static void queries_of_an_unusable_connection_move_to_others(void **state)
     assert_int_equal(n_queued_on(0) + n_queued_on(2) + n_queued_on(3), 40);
 }
 
+/* A worker with more connections than the steps have, all live; the caller frees them. */
+static struct client_conn *start_many(uint32_t n)
+{
+    struct client_conn *many = calloc(n, sizeof *many);
+
+    assert_non_null(many);
+    start_worker(0, 1, 1);
+    config.n_connections = config.n_at_begin = transport.n_conns = n;
+    transport.conns = many;
+    for (uint32_t i = 0; i < n; i++) {
+        many[i].transport = &transport;
+        many[i].state = CLIENT_CONN_LIVE;
+        inflight_list_init(&many[i].queries);
+    }
+    return many;
+}
+
 /* Without looking through the slots for each query. */
 static void queries_move_to_the_only_usable_connection_of_many(void **state)
 {
     enum { N_MANY = 5000, ONLY = 4321 };
-    struct client_conn *many = calloc(N_MANY, sizeof *many);
+    struct client_conn *many = start_many(N_MANY);
 
-    assert_non_null(many);
-    start_worker(0, 1, 1);
-    config.n_connections = config.n_at_begin = transport.n_conns = N_MANY;
-    transport.conns = many;
-    for (uint32_t i = 0; i < N_MANY; i++) {
-        many[i].transport = &transport;
+    for (uint32_t i = 0; i < N_MANY; i++)
         many[i].state = (uint8_t)(i == ONLY ? CLIENT_CONN_LIVE : CLIENT_CONN_ENDED);
-        inflight_list_init(&many[i].queries);
-    }
     start_dispatch(40, takes);
     client_dispatch_due(&dispatch, START + 999 * MS);
     assert_int_equal(tally_get(&counts(TALLY_MEASURED)->rerouted), 40);
@@ -162,6 +172,29 @@ static void a_backlog_is_queued_over_several_turns(void **state)
     client_dispatch_due(&dispatch, START + 999 * MS);
     assert_int_equal(queries.inflight.n_queued, 9991);
     assert_int_equal(tally_get(&counts(TALLY_MEASURED)->scheduled), 9991);
+}
+
+/* With 100 connections: 64 of each, or as many as become due in a second, but at most 512. */
+static void at_higher_rates_a_turn_queues_more(void **state)
+{
+    static const struct {
+        double rate_qps;
+        uint32_t n_queued;
+    } cases[] = {{5000, 6400}, {6500, 6500}, {51199, 51199}, {80000, 51200}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct client_conn *many = start_many(100);
+        struct schedule faster;
+
+        start_dispatch(1, takes);
+        schedule_constant(&faster, 2000 * MS, cases[i].rate_qps);
+        span.end_ns = START + 2000 * MS;
+        client_dispatch_replace(&dispatch, &faster);
+        client_dispatch_due(&dispatch, START + 1999 * MS);
+        assert_int_equal(queries.inflight.n_queued, cases[i].n_queued);
+        stop_dispatch(state);
+        free(many);
+    }
 }
 
 /* Counts the queries whose slot follows that of the previous one of their connection. */
@@ -268,6 +301,7 @@ int main(void)
         cmocka_unit_test_teardown(without_a_usable_connection_queries_are_unsent_and_unanswered,
                                   stop_dispatch),
         cmocka_unit_test_teardown(a_backlog_is_queued_over_several_turns, stop_dispatch),
+        cmocka_unit_test(at_higher_rates_a_turn_queues_more),
         cmocka_unit_test_teardown(many_due_queries_are_queued_connection_by_connection,
                                   stop_dispatch),
         cmocka_unit_test_teardown(
