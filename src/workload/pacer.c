@@ -26,12 +26,12 @@ static double seconds_until(const struct pacer_segment *s, double arrivals)
     const double a = s->rate_begin_qps;
     double slope, discriminant;
 
-    if (s->duration_ns == PACER_NEVER)
+    if (arrivals <= 0)
+        return 0;
+    if (s->duration_ns == PACER_NEVER || s->rate_end_qps == a)
         return arrivals / a;
     slope = (s->rate_end_qps - a) / ((double)s->duration_ns / UNITS_NS_PER_S);
     discriminant = a * a + 2 * slope * arrivals;
-    if (arrivals <= 0)
-        return 0;
     return 2 * arrivals / (a + sqrt(discriminant > 0 ? discriminant : 0));
 }
 
