@@ -43,16 +43,15 @@ struct client_load {
     struct client_subscribe *subscribe;
     struct client_demand *demand;
     struct wakeup wakeup;
-    uint64_t ahead_ns;       /* busy-wait this long before the next turn; PACER_NEVER: always */
-    uint64_t awake_ns;       /* start of the current busy-wait; 0: none */
-    uint64_t timer_ns;       /* expiry of the timer; PACER_NEVER: disarmed */
-    bool asleep;             /* the loop sleeps and does not read the clock before timer_ns */
-    bool has_slept;          /* the timer woke it up, and no turn has started since */
-    struct alarm alarm;      /* next arrival */
-    struct event rest_event; /* nothing left to read: the next turn need not wait */
-    uint64_t rest_until_ns;  /* until then reading takes precedence */
-    bool has_read;           /* a socket was read since the last busy-wait */
-    uint64_t used_ns; /* a callback of a socket that finds it in span->now_ns reads the clock */
+    uint64_t ahead_ns;        /* busy-wait this long before the next turn; PACER_NEVER: always */
+    uint64_t awake_ns;        /* start of the current busy-wait; 0: none */
+    uint64_t timer_ns;        /* expiry of the timer; PACER_NEVER: disarmed */
+    bool asleep;              /* the loop sleeps and does not read the clock before timer_ns */
+    bool has_slept;           /* the timer woke it up, and no turn has started since */
+    struct alarm alarm;       /* next arrival */
+    struct event rest_event;  /* nothing left to read: the next turn need not wait */
+    uint64_t rest_until_ns;   /* until then reading takes precedence */
+    bool has_read;            /* a socket was read since the last busy-wait */
     struct event drain_event; /* end of the drain */
     struct event read_event;  /* then: nothing left to read */
     uint64_t drain_end_ns;

@@ -11,6 +11,7 @@ struct client_span {
     /* Start of the warm-up, start and end of the measurement; 0: unknown. */
     uint64_t start_ns, measure_ns, end_ns;
     uint64_t now_ns; /* last time read; decides what is due */
+    bool answered;   /* now_ns is from the callback of a socket that had answers, still running */
     bool running;    /* arrivals are being taken */
 };
 

@@ -132,6 +132,7 @@ bool client_answer_take_one(struct client_answers *a, struct client_conn *c, uin
     uint32_t slot = inflight_find(&qs->inflight, &c->queries, i, c->stream.id);
 
     qs->span->now_ns = received_ns;
+    qs->span->answered = true;
     if (c->n_unheard > 0)
         client_conn_heard(c);
     if (slot != INFLIGHT_NONE && is_overdue(qs, slot, received_ns)) {

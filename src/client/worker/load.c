@@ -47,10 +47,10 @@ void client_load_free(struct client_load *l)
 
 /* --- clock --- */
 
-/* For an event that is no answer: the next callback of a socket reads the clock again. */
 static void read_clock(struct client_load *l)
 {
-    l->used_ns = l->span->now_ns = clock_now_ns();
+    l->span->now_ns = clock_now_ns();
+    l->span->answered = false;
 }
 
 /* Opening and closing take longer than an answer, and the loop calls back for up to thousands of
@@ -58,9 +58,9 @@ static void read_clock(struct client_load *l)
  * all of them. */
 static void read_clock_unless_answered(struct client_load *l)
 {
-    if (l->span->now_ns == l->used_ns)
+    if (!l->span->answered)
         read_clock(l);
-    l->used_ns = l->span->now_ns;
+    l->span->answered = false;
 }
 
 /* --- timers --- */
@@ -230,10 +230,8 @@ bool client_load_before_turn(struct client_load *l)
     l->asleep = false;
     if (l->due->is_sooner)
         arm_timer(l);
-    if (next_turn_ns(l) == PACER_NEVER) {
-        l->used_ns = span->now_ns; /* the loop waits */
+    if (next_turn_ns(l) == PACER_NEVER)
         return true;
-    }
     read_clock(l);
     follow_early(l);
     next_ns = next_turn_ns(l);

@@ -292,6 +292,7 @@ void client_subscribe_take(struct client_subscribe *s, struct client_conn *c, co
         return;
     }
     s->span->now_ns = received_ns;
+    s->span->answered = true;
     read_realtime(s, received_ns);
     if (stream == NULL) {
         fresh.offset = 0;

@@ -88,10 +88,22 @@ static void the_clock_is_not_read_again_after_an_answer(void **state)
 {
     (void)state;
     time_ns = span.now_ns = START - MS / 2;
+    span.answered = true;
     client_load_after_read(&load);
     assert_int_equal(n_reads, 0);
     client_load_after_read(&load);
     assert_int_equal(n_reads, 1);
+}
+
+/* A timer opened a connection and sent its first query, before the loop waited. */
+static void the_clock_is_read_although_a_query_was_sent_before(void **state)
+{
+    (void)state;
+    span.now_ns = time_ns + 1;
+    time_ns = START + MS / 2;
+    client_load_after_read(&load);
+    assert_int_equal(span.now_ns, START + MS / 2);
+    assert_int_equal(n_sent(), 1);
 }
 
 /* As where the first socket that is ready after a wait has opened or closed: otherwise a query that
@@ -111,7 +123,7 @@ static void the_clock_is_read_after_a_wait_for_nothing_that_is_due(void **state)
 {
     (void)state;
     span.running = false;
-    span.now_ns = time_ns + 1; /* an answer's */
+    span.now_ns = time_ns + 1;
     client_load_before_turn(&load);
     time_ns = START + MS / 2;
     client_load_after_read(&load);
@@ -124,6 +136,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(queries_are_sent_between_callbacks_without_answers, start,
                                         stop),
         cmocka_unit_test_setup_teardown(the_clock_is_not_read_again_after_an_answer, start, stop),
+        cmocka_unit_test_setup_teardown(the_clock_is_read_although_a_query_was_sent_before, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(the_clock_is_read_after_a_wait, start, stop),
         cmocka_unit_test_setup_teardown(the_clock_is_read_after_a_wait_for_nothing_that_is_due,
                                         start, stop),
