@@ -3,6 +3,7 @@
 the systemd unit."""
 
 import functools
+import glob
 import gzip
 
 from helpers.documents import COMMANDS, PROGRAMS, options_of
@@ -150,6 +151,29 @@ def test_bill_of_materials_lists_the_linked_libraries():
 
 def test_package_conflicts_with_other_packages_of_a_tcpserver():
     check_equal(run("dpkg-deb", "-f", package(), "Conflicts").stdout, "ucspi-tcp, ucspi-tcp-ipv6\n", "Conflicts")
+
+
+def test_release_holds_all_of_the_source_package():
+    """With a dpkg-buildpackage that builds the source package alone."""
+    need_program("git", "dpkg-source")
+    directory, tree, dist = temp_directory(), temp_path("tree"), temp_path("dist")
+    write_program(f"{directory}/dpkg-buildpackage", """#!/bin/sh
+set -e
+dpkg-source -b . >/dev/null
+mkdir -p debian/tcpscaler/usr/share/doc/tcpscaler
+touch ../tcpscaler_0_all.deb debian/tcpscaler/usr/share/doc/tcpscaler/tcpscaler.spdx.json
+""")
+    for path in ("debian", "packaging/release", "README.md"):
+        copy = shutil.copytree if os.path.isdir(f"{SOURCE_DIR}/{path}") else shutil.copy
+        os.makedirs(os.path.dirname(f"{tree}/{path}"), exist_ok=True)
+        copy(f"{SOURCE_DIR}/{path}", f"{tree}/{path}")
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "x"]):
+        run("git", "-C", tree, *words)
+    run(f"{tree}/packaging/release", dist, env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"})
+    dsc, = glob.glob(f"{dist}/*.dsc")
+    run("dpkg-source", "--no-check", "-x", dsc, f"{directory}/unpacked")
+    check_equal(read_text(f"{directory}/unpacked/README.md"), read_source("README.md"), "what is unpacked")
+    run("sha256sum", "-c", "SHA256SUMS", cwd=dist)
 
 
 def commands_of(script):
