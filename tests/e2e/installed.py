@@ -182,6 +182,18 @@ def test_directories_and_the_program_may_be_elsewhere():
     check("usr/share/bash-completion/completions/tcpclient" in files_below(stage), "completions")
 
 
+def test_links_are_relative_without_ln_that_makes_them_so():
+    """busybox, of Alpine Linux, has no ln -r."""
+    directory = temp_directory()
+    write_program(f"{directory}/ln", f'#!/bin/sh\ncase $1 in *r*) exit 1 ;; esac\nexec {shutil.which("ln")} "$@"\n')
+    stage = lay_out(PATH=f"{directory}:{os.environ['PATH']}", BINDIR="./", SBINDIR="own/sbin", DATADIR="usr//share")
+    links = {path: os.readlink(os.path.join(stage, path)) for path in files_below(stage) if os.path.islink(os.path.join(stage, path))}
+    check_equal(links.keys(), {"tcpscaler-nightly", "tcpscaler-nightly-failed", "own/sbin/tcpscaler-setup-server",
+                               "own/sbin/tcpscaler-setup-client", "lib/tcpscaler/bin/tcpclient"}, "links")
+    wrong = {path: to for path, to in links.items() if to.startswith("/") or not os.path.isfile(os.path.join(stage, path))}
+    check_equal(wrong, {}, "links that are absolute, or to nowhere")
+
+
 def relative_directory(name, value):
     """What packaging/directories.cmake makes of an installation directory, or that it refuses it."""
     script = temp_path("directory.cmake")
