@@ -194,6 +194,16 @@ def test_links_are_relative_without_ln_that_makes_them_so():
     check_equal(wrong, {}, "links that are absolute, or to nowhere")
 
 
+def test_playbook_finds_the_programs_and_scripts_wherever_documents_are():
+    for directories in {}, {"DOCDIR": "share/doc/packages/tcpscaler"}, {"DATADIR": "usr/share", "DOCDIR": "doc"}:
+        stage = lay_out(**directories)
+        playbook = f"{stage}/{directories.get('DOCDIR', DOC)}/fleet"
+        text = read_text(f"{playbook}/roles/fleet/defaults/main.yml")
+        found = [path for path in re.findall(r"playbook_dir ~ '([^']+)'", text) if os.path.exists(playbook + path)]
+        check_equal([os.path.relpath(os.path.realpath(playbook + path), stage) for path in found],
+                    ["bin/tcpclient", f"{directories.get('DATADIR', 'share')}/tcpscaler/setup-lib.sh"], f"{directories}")
+
+
 def relative_directory(name, value):
     """What packaging/directories.cmake makes of an installation directory, or that it refuses it."""
     script = temp_path("directory.cmake")
