@@ -18,7 +18,7 @@ if(NOT TCPSCALER_PROGRAM_PREFIX) # they have a tcpserver and a tcpclient, too
   set(CPACK_DEBIAN_PACKAGE_CONFLICTS "ucspi-tcp, ucspi-tcp-ipv6")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/prerm ${CMAKE_CURRENT_BINARY_DIR}/packaging/prerm @ONLY)
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/packaging/prerm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/packaging/prerm ${CMAKE_CURRENT_LIST_DIR}/postinst)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "tcpclient opens thousands to millions of TCP connections to one server, sends
 DNS queries, pings or echoes at a fixed rate and measures each response;

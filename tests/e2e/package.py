@@ -180,17 +180,26 @@ def commands_of(script):
     return [line.replace("tcpscaler-tcpserver", "tcpserver") for line in read_text(script).splitlines() if not line.startswith("#")]
 
 
-def test_units_are_stopped_and_disabled_on_removal():
-    control, said, path = temp_path("control"), temp_path("said"), temp_directory()
+def systemctl_of(script, *arguments, files={"run/systemd/system/unit": ""}):
+    """What a script of the package asks systemctl, which fails, as for units that are not loaded; on a host with these files."""
+    control, said, path = temp_path("control"), write_text(temp_path("said"), ""), temp_directory()
     run("dpkg-deb", "-e", package(), control)
-    check_equal(commands_of(f"{SOURCE_DIR}/debian/tcpscaler.prerm"), commands_of(f"{control}/prerm"), "commands of the source package")
-    write_program(f"{path}/systemctl", f'#!/bin/sh\necho "$@" >>{said}\nexit 1\n')  # units that are not loaded are no failure
-    with Host(files={"run/systemd/system/unit": ""}) as host:
-        for how in "upgrade", "remove":
-            write_text(said, "")
-            run(*host.prefix, f"{control}/prerm", how, env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"})
-            check_equal(read_text(said).splitlines(), ["disable --now tcpserver.service tcpscaler-nightly.timer",
-                                                       "stop tcpscaler-nightly.service"] if how == "remove" else [], how)
+    write_program(f"{path}/systemctl", f'#!/bin/sh\necho "$@" >>{said}\nexit 1\n')
+    with Host(files=files) as host:
+        run(*host.prefix, f"{control}/{script}", *arguments, env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"})
+    check_equal(commands_of(f"{SOURCE_DIR}/debian/tcpscaler.{script}"), commands_of(f"{control}/{script}"), f"{script} of the source package")
+    return read_text(said).splitlines()
+
+
+def test_units_are_stopped_and_disabled_on_removal():
+    check_equal(systemctl_of("prerm", "remove"), ["disable --now tcpserver.service tcpscaler-nightly.timer",
+                                                  "stop tcpscaler-nightly.service"], "removal")
+    check_equal(systemctl_of("prerm", "upgrade", "0.2.0-1"), [], "upgrade")
+
+
+def test_units_are_read_again_after_an_upgrade():
+    check_equal(systemctl_of("postinst", "configure", "0.0.1-1"), ["daemon-reload"], "upgrade")
+    check_equal(systemctl_of("postinst", "configure", "0.0.1-1", files={}), [], "without systemd")
 
 
 def test_settings_of_the_host_are_restored_on_removal():
