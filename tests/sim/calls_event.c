@@ -87,6 +87,14 @@ static void sleep_on(int epoll_fd, int64_t timeout_ns)
     descriptor_of(epoll_fd)->sleeper = -1;
 }
 
+/* Now and then the thread gets no CPU for a while: it does not know what arrives then, and its
+ * timers become due. */
+static void halt(void)
+{
+    if (world_chance(world.scenario.halt_permille))
+        fiber_sleep(world.now_ns + world_up_to(world.scenario.halt_us * 1000));
+}
+
 /* timeout_ns < 0: none. */
 static int wait_for(int epoll_fd, struct epoll_event *events, int most, int64_t timeout_ns)
 {
@@ -102,6 +110,7 @@ static int wait_for(int epoll_fd, struct epoll_event *events, int most, int64_t 
         sleep_on(epoll_fd, timeout_ns);
         n = readiness_take(epoll_fd, events, most);
     }
+    halt();
     return (int)call_return("epoll_wait", epoll_fd, n);
 }
 

@@ -113,6 +113,8 @@
     X(wakeup_us, 0)        /* a sleeper wakes late, by up to this */                               \
     X(clock_step_ns, 1)    /* of CLOCK_MONOTONIC */                                                \
     X(preempt_permille, 0) /* per call */                                                          \
+    X(halt_permille, 0)    /* waits for events after which the thread gets no CPU ... */           \
+    X(halt_us, 0)          /* ... for this long, at most */                                        \
     X(shuffle, 0)          /* readiness in any order */                                            \
     /* tcpserver (server/) */                                                                      \
     SERVER_FIELDS(X)

@@ -76,6 +76,16 @@ static inline uint64_t client_way_ns(void)
     return (world.scenario.latency_us + world_up_to(world.scenario.jitter_us)) * 1000;
 }
 
+/* How much earlier than its time a timeout may come: by a tick of the coarse clock, and by the
+ * length of the turn in which it was set. */
+static inline uint64_t client_early_ns(void)
+{
+    const struct scenario *s = &world.scenario;
+
+    return 8000000 + 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us +
+           3000 * s->halt_us;
+}
+
 /* The client of a descriptor of the running thread. */
 struct client *clients_of_fd(int fd);
 

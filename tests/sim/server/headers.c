@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define US 1000ull
-
 enum { MOST_EXTRA_BYTES = 60, ANY_VERSION = 3 };
 
 struct headers_figures headers_figures;
@@ -157,8 +155,6 @@ void __wrap_server_service_begin(struct server_conn *conn, uint32_t source_entry
 void headers_on_refusal(struct client *c, bool was_ended, bool lacks_memory)
 {
     const struct scenario *s = &world.scenario;
-    const uint64_t early_ns =
-        8000 * US + 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
     struct headers_figures *f = &headers_figures;
 
     if (is_whole(c)) {
@@ -171,7 +167,8 @@ void headers_on_refusal(struct client *c, bool was_ended, bool lacks_memory)
     } else {
         f->n_late++;
         LAW(clients.expects_closing || lacks_memory ||
-                world.now_ns - c->accepted_ns + early_ns >= clients.config->header_timeout_ns,
+                world.now_ns - c->accepted_ns + client_early_ns() >=
+                    clients.config->header_timeout_ns,
             "refused %" PRIu64 " ns after it was accepted, before its PROXY header was late",
             world.now_ns - c->accepted_ns);
     }

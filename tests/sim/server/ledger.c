@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define MS 1000000ull
+static uint64_t waited_ns[FIBER_MOST]; /* when each thread last called epoll_wait(2) */
 
 int __real_server_service_open(struct server_conns *conns, int fd, uint32_t source_entry,
                                const struct srcplan_tuple *peer);
@@ -202,20 +202,23 @@ static bool explain(const struct tcp *t, struct outcome *cause)
     return true;
 }
 
+/* Whether the running thread has called recv(2) for it since it last waited. */
+static bool was_looked_at(const struct tcp *t)
+{
+    return t->looked_ns > waited_ns[fiber_current()];
+}
+
 static void check_idle(const struct client *c, const struct tcp *t)
 {
     const uint64_t since_ns = t->last.at_ns != 0 ? t->last.at_ns : c->accepted_ns;
     const struct scenario *s = &world.scenario;
-    const uint64_t turn_ns = 2000 * s->call_ns + 200 * s->preempt_permille * s->wakeup_us;
-    const uint64_t early_ns = 8 * MS + turn_ns; /* of the coarse clock, and of a turn */
     /* and found nothing: this arrived between two calls */
-    const bool has_just_looked =
-        t->looked_ns + turn_ns >= world.now_ns && t->arrived_ns >= t->looked_ns;
+    const bool has_just_looked = was_looked_at(t) && t->arrived_ns >= t->looked_ns;
 
     if (clients.expects_closing || s->malloc_ppm > 0 || t->was_unwatched)
         return;
     LAW(clients.config->idle_timeout_ns > 0 &&
-            world.now_ns - since_ns + early_ns >= clients.config->idle_timeout_ns,
+            world.now_ns - since_ns + client_early_ns() >= clients.config->idle_timeout_ns,
         "client %u: closed without a cause, %" PRIu64 " ns after the last call", t->peer.client,
         world.now_ns - since_ns);
     /* unless it could not send: of TLS that may be its handshake or a ticket */
@@ -257,6 +260,8 @@ static void refuse(struct client *c, const struct tcp *t)
     struct outcome cause;
 
     LAW(t->reset_on_close, "client %u: refused without a reset", t->peer.client);
+    LAW(clients.expects_closing || t->visible <= t->head || was_looked_at(t),
+        "client %u: refused with bytes to read", t->peer.client);
     clients_figures.n_served -= c->is_served;
     clients_figures.n_refused++;
     c->is_served = false;
@@ -344,6 +349,7 @@ void ledger_on_turn(void)
 
 void ledger_on_wait(void)
 {
+    waited_ns[fiber_current()] = world.now_ns;
 }
 
 void ledger_on_write(uint32_t i)

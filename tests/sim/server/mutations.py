@@ -152,6 +152,11 @@ MUTATIONS = {
         "    else if ((what & EV_READ) == 0)\n        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n",
         "    else if ((what & EV_WRITE) != 0)\n        server_conn_refuse(c, SERVER_REFUSED_HEADER_LATE);\n",
     ),
+    "refuses_late_headers_without_a_look": (
+        "src/server/header.c",
+        "    n = recv(s->fd, c->conns->buffer, SERVER_BUFFER_BYTES, 0);\n",
+        "    errno = EAGAIN;\n    n = what & EV_READ ? recv(s->fd, c->conns->buffer, SERVER_BUFFER_BYTES, 0) : -1;\n",
+    ),
     "payload_behind_the_header_lost": (
         "src/server/header.c",
         "    if (c->open && rest->n_bytes > 0)\n",

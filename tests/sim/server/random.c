@@ -117,6 +117,14 @@ static void limit_pushes(struct scenario *s)
         s->push_per_s /= 2;
 }
 
+static void draw_halts(struct scenario *s, struct rng *r)
+{
+    if (!one_in(r, 4))
+        return;
+    s->halt_permille = between(r, 1, 100);
+    s->halt_us = of_any_size(r, 1000, 100000);
+}
+
 struct scenario drive_random(uint64_t seed)
 {
     struct scenario s = scenario_simplest(seed);
@@ -132,5 +140,6 @@ struct scenario drive_random(uint64_t seed)
     draw_host(&s, &r);
     draw_tls(&s, &r);
     limit_pushes(&s);
+    draw_halts(&s, &r);
     return s;
 }
