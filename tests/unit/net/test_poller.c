@@ -256,6 +256,25 @@ static void a_socket_may_stop_itself(void **state)
     assert_int_equal(n_calls(), N);
 }
 
+static void what_was_ready_in_an_earlier_turn_is_stopped_alone(void **state)
+{
+    char byte;
+
+    (void)state;
+    make_all_ready();
+    assert_int_equal(read(sockets[2].polled.fd, &byte, 1), 1);
+    run_a_turn();
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(read(sockets[i].polled.fd, &byte, 1), 1);
+    send_a_byte_to(&sockets[0]);
+    send_a_byte_to(&sockets[2]);
+    sockets[0].stops = &sockets[1];
+    run_a_turn(); /* the third takes the place that the second had */
+    assert_int_equal(sockets[0].n_calls, 2);
+    assert_int_equal(sockets[1].n_calls, 1);
+    assert_int_equal(sockets[2].n_calls, 1);
+}
+
 static void a_break_of_the_loop_comes_before_the_next_socket(void **state)
 {
     (void)state;
@@ -407,6 +426,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_watched_anew_in_a_turn_waits_for_the_next, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_socket_may_stop_itself, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_ready_in_an_earlier_turn_is_stopped_alone, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_break_of_the_loop_comes_before_the_next_socket, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_timeout_comes_once, setup, teardown),
