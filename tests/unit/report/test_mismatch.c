@@ -69,6 +69,20 @@ static void times_without_overlap_do_not_match(void **state)
                         "a and b did not overlap in time: their rates do not add up\n");
 }
 
+/* Of 5 s, all of them within the 10 s of the other run. */
+static void a_short_run_within_a_long_one_matches(void **state)
+{
+    static const char within[] = "{\"measured_from\":\"2026-01-31T10:00:23.000Z\","
+                                 "\"rate\":{\"duration_s\":5},\"queries\":{\"sent\":5}," SEED_2 "}";
+
+    (void)state;
+    assert_string_equal(mismatch(RUN("20", SEED_1), within), "");
+    assert_string_equal(mismatch(within, RUN("20", SEED_1)), "");
+    assert_string_equal(mismatch(RUN("14", SEED_1), within),
+                        "a and b overlapped for 20 % of the shorter one: outside of that, their "
+                        "rates do not add up\n");
+}
+
 static void a_run_without_a_measurement_has_no_times(void **state)
 {
     static const char refused[] =
@@ -144,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_at_the_same_time_match),
         cmocka_unit_test(times_without_overlap_do_not_match),
+        cmocka_unit_test(a_short_run_within_a_long_one_matches),
         cmocka_unit_test(a_run_without_a_measurement_has_no_times),
         cmocka_unit_test(the_same_seed_sends_the_same_queries),
         cmocka_unit_test(searches_have_no_capacity_together),
