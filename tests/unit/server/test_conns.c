@@ -44,13 +44,24 @@ static bool is_closed(int peer)
     return recv(peer, &byte, 1, 0) == 0;
 }
 
-static void assert_closed_in_order(const uint64_t serials[N])
+static void begin(void)
 {
     config = (struct server_config){0};
     conns = (struct server_conns){
         .config = &config, .base = event_base_new(), .buffer = buffer, .ended = on_ended};
     assert_non_null(conns.base);
     assert_int_equal(poller_init(&conns.poller, conns.base), 0);
+}
+
+static void end(void)
+{
+    server_conns_free(&conns);
+    event_base_free(conns.base);
+}
+
+static void assert_closed_in_order(const uint64_t serials[N])
+{
+    begin();
     for (int i = 0; i < N; i++)
         open_connection(i, serials[i]);
     for (int i = 0; i < N; i++) {
@@ -60,8 +71,7 @@ static void assert_closed_in_order(const uint64_t serials[N])
     }
     for (int i = 0; i < N; i++)
         close(peers[i]);
-    server_conns_free(&conns);
-    event_base_free(conns.base);
+    end();
 }
 
 static void the_oldest_are_closed_first(void **state)
@@ -78,27 +88,40 @@ static void the_oldest_are_closed_first(void **state)
         assert_closed_in_order(cases[i]);
 }
 
+/* The third one uses the slot of the first one. */
+static void a_connection_in_a_used_slot_is_younger(void **state)
+{
+    (void)state;
+    begin();
+    open_connection(0, conns.next_serial);
+    open_connection(1, conns.next_serial);
+    assert_int_equal(server_conns_close_oldest(&conns, 1), 1);
+    open_connection(2, conns.next_serial);
+    assert_int_equal(server_conns_close_oldest(&conns, 1), 1);
+    assert_true(is_closed(peers[1]));
+    assert_false(is_closed(peers[2]));
+    end();
+    for (int i = 0; i < 3; i++)
+        close(peers[i]);
+}
+
 static void more_than_there_are_are_all(void **state)
 {
     (void)state;
-    config = (struct server_config){0};
-    conns = (struct server_conns){
-        .config = &config, .base = event_base_new(), .buffer = buffer, .ended = on_ended};
-    assert_non_null(conns.base);
-    assert_int_equal(poller_init(&conns.poller, conns.base), 0);
+    begin();
     assert_int_equal(server_conns_close_oldest(&conns, 1), 0);
     open_connection(0, 7);
     assert_int_equal(server_conns_close_oldest(&conns, UINT32_MAX), 1);
     assert_int_equal(tally_get(&conns.tally.closed[PHASE_RUN][REASON_FINISHED]), 1);
     close(peers[0]);
-    server_conns_free(&conns);
-    event_base_free(conns.base);
+    end();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_are_closed_first),
+        cmocka_unit_test(a_connection_in_a_used_slot_is_younger),
         cmocka_unit_test(more_than_there_are_are_all),
     };
 
