@@ -221,6 +221,28 @@ static void a_rule_may_be_about_the_source(void **state)
     assert_int_equal(netdev_towards(&mapped, &from_mapped, false, name), 0);
 }
 
+/* What leaves through lo arrives there. */
+static void both_directions_are_counted(void **state)
+{
+    const struct sock_address loopback = address("127.0.0.1");
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    struct netdev_counters lo = {0};
+
+    (void)state;
+    if (!has_namespace) {
+        close(fd);
+        skip();
+    }
+    assert_int_equal(connect(fd, (const struct sockaddr *)&loopback.ss, loopback.length), 0);
+    assert_int_equal(send(fd, "x", 1, 0), 1);
+    assert_int_equal(netdev_read("lo", &lo), 0);
+    assert_true(lo.tx_packets > 0 && lo.tx_bytes > lo.tx_packets);
+    assert_int_equal(lo.rx_packets, lo.tx_packets);
+    assert_int_equal(lo.rx_bytes, lo.tx_bytes);
+    assert_int_equal(netdev_read("l", &lo), -1);
+    close(fd);
+}
+
 /* The last test: lo stays down. */
 static void an_interface_is_down_until_it_is_set_up(void **state)
 {
@@ -238,6 +260,19 @@ static void an_interface_is_down_until_it_is_set_up(void **state)
     assert_true(netdev_is_down("lo"));
 }
 
+static void an_interface_that_was_created_again_counts_from_zero(void **state)
+{
+    static const struct netdev_counters earlier = {5, 5, 5, 5};
+
+    (void)state;
+    assert_true(netdev_counts_on(&earlier, &earlier));
+    assert_true(netdev_counts_on(&(struct netdev_counters){6, 6, 6, 6}, &earlier));
+    assert_false(netdev_counts_on(&(struct netdev_counters){4, 6, 6, 6}, &earlier));
+    assert_false(netdev_counts_on(&(struct netdev_counters){6, 4, 6, 6}, &earlier));
+    assert_false(netdev_counts_on(&(struct netdev_counters){6, 6, 4, 6}, &earlier));
+    assert_false(netdev_counts_on(&(struct netdev_counters){6, 6, 6, 4}, &earlier));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,7 +282,9 @@ int main(void)
         cmocka_unit_test(an_address_without_a_route_has_no_interface),
         cmocka_unit_test(a_rule_may_be_about_the_source),
         cmocka_unit_test(the_route_of_tcp_may_be_another_than_that_of_udp),
+        cmocka_unit_test(both_directions_are_counted),
         cmocka_unit_test(an_interface_is_down_until_it_is_set_up),
+        cmocka_unit_test(an_interface_that_was_created_again_counts_from_zero),
     };
 
     return cmocka_run_group_tests(tests, enter_namespace, NULL);
