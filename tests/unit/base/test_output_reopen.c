@@ -150,6 +150,32 @@ static void failed_writes_of_others_to_the_descriptor_are_reported(void **state)
     assert_content(a, "head\n1\n");
 }
 
+static void a_loss_is_said_once_until_it_is_reopened(void **state)
+{
+    struct output o;
+    char a[PATH_BYTES], once[PATH_BYTES + 120], expected[2 * sizeof once], *said;
+
+    (void)state;
+    assert_int_equal(output_open_log(&o, "output", path_of(a, "a")), 0);
+    log_set_stream(print_open());
+    output_say_lost(&o, 0, "rows", true);
+    for (int i = 0; i < 2; i++) {
+        output_say_lost(&o, ENOSPC, "rows", true);
+        output_say_lost(&o, ENOSPC, "rows", true);
+        output_reopen(&o, NULL);
+    }
+    log_set_stream(NULL);
+    said = print_close();
+    snprintf(once, sizeof once,
+             "test_output_reopen: --output: cannot write '%s': No space left on device; rows are "
+             "lost until SIGHUP\n",
+             a);
+    snprintf(expected, sizeof expected, "%s%s", once, once);
+    assert_string_equal(said, expected);
+    free(said);
+    assert_int_equal(output_close(&o), 0);
+}
+
 static void only_a_log_that_is_a_file_is_rotated(void **state)
 {
     struct output o = OUTPUT_CLOSED;
@@ -209,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_reopened_output_continues_in_a_new_file),
         cmocka_unit_test(an_output_that_failed_is_written_again_when_reopened),
         cmocka_unit_test(failed_writes_of_others_to_the_descriptor_are_reported),
+        cmocka_unit_test(a_loss_is_said_once_until_it_is_reopened),
         cmocka_unit_test(only_a_log_that_is_a_file_is_rotated),
         cmocka_unit_test(stdout_is_not_reopened),
     };
