@@ -40,14 +40,19 @@ static int stop(void **state)
     return stop_worker(state);
 }
 
-/* It is queued late_us after it was due. */
-static uint32_t queue(uint64_t intended_ns, uint32_t late_us)
+static uint32_t queue_in(uint8_t class, uint64_t intended_ns, uint32_t late_us)
 {
-    const uint32_t slot = client_demand_queue(&demand, 0, intended_ns, TALLY_MEASURED);
+    const uint32_t slot = client_demand_queue(&demand, 0, intended_ns, class);
 
     assert_int_not_equal(slot, INFLIGHT_NONE);
     inflight_at(&queries.inflight, slot)->late_us = late_us;
     return slot;
+}
+
+/* It is queued late_us after it was due. */
+static uint32_t queue(uint64_t intended_ns, uint32_t late_us)
+{
+    return queue_in(TALLY_MEASURED, intended_ns, late_us);
 }
 
 static uint32_t late_us_of(uint32_t slot)
@@ -74,6 +79,19 @@ static void the_wait_for_the_connect_rate_is_this_hosts(void **state)
     assert_int_equal(late_us_of(second), 15000);
     assert_int_equal(late_us_of(third), 70); /* during the handshake */
     assert_int_equal(figures.longest_hold_ns, 20 * MS - 300000);
+}
+
+static void the_longest_wait_is_that_of_the_measurement(void **state)
+{
+    const uint32_t before = queue_in(TALLY_WARMUP, START, 0), measured = queue(START + 15 * MS, 0);
+
+    (void)state;
+    client_hold_request(&connecting.hold, 0, START);
+    client_hold_allow(&connecting.hold, 0, START + 20 * MS);
+    become_usable(START + 20 * MS);
+    assert_int_equal(late_us_of(before), 20000);
+    assert_int_equal(late_us_of(measured), 5000);
+    assert_int_equal(figures.longest_hold_ns, 5 * MS);
 }
 
 /* The rate allowed the connection, but earlier ones were not yet answered. */
@@ -115,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_wait_for_the_connect_rate_is_this_hosts),
+        TEST(the_longest_wait_is_that_of_the_measurement),
         TEST(the_wait_for_the_connect_window_is_not),
         TEST(without_a_rate_the_wait_is_not),
         TEST(a_wait_too_long_for_its_field_stays_the_longest),
