@@ -117,6 +117,23 @@ static void a_connection_that_is_closed_twice_ends_once(void **state)
     assert_null(client_conn_take_ended(&transport, &outcome));
 }
 
+/* Whatever the previous connection was. */
+static void a_slot_begins_anew(void **state)
+{
+    struct client_conn *c = &transport.conns[0];
+    struct outcome outcome;
+
+    (void)state;
+    begin_and_fail(0, no_port);
+    assert_ptr_equal(client_conn_take_ended(&transport, &outcome), c);
+    c->proven = c->replaces = c->opens_slowly = c->timed_out = true;
+    c->awaits_room = c->record_lost = c->owes_earlier = true;
+    client_conn_begin(c, &transport);
+    assert_false(c->proven || c->replaces || c->opens_slowly || c->timed_out);
+    assert_false(c->awaits_room || c->record_lost || c->owes_earlier);
+    client_conn_fail(c, no_port, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +144,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_connection_that_is_closed_twice_ends_once, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_slot_begins_anew, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
