@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * test_push: a worker that is always behind follows the number of subscribers nevertheless, and
+ * test_push: the rate follows the number of subscribers, even if the worker is always behind, and
  * greetings are not dropped. */
 #include "server/push.h"
 
+#include "base/units.h"
 #include "server/io.h"
 #include "server/service.h"
 
@@ -80,6 +81,12 @@ static int setup_round_robin(void **state)
     return setup(SERVER_SELECT_ROUND_ROBIN);
 }
 
+static int setup_empty_round_robin(void **state)
+{
+    (void)state;
+    return setup_without_subscriber(SERVER_SELECT_ROUND_ROBIN);
+}
+
 static int setup_empty(void **state)
 {
     (void)state;
@@ -128,6 +135,24 @@ static void messages_that_are_due_follow_the_new_rate_too(void **state)
     assert_in_range(p->pacer.next_ns, taken_ns, taken_ns + 1000);
 }
 
+/* Half of the rate: what is left of the gap takes twice as long. */
+static void the_rest_of_a_gap_follows_the_new_rate(void **state)
+{
+    const struct server_push *p = conns.push;
+    uint64_t begin_ns;
+
+    (void)state;
+    config.push_rate_per_s = 0.001;
+    assert_int_equal(open_subscriber(), 0);
+    begin_ns = p->pacer.next_ns;
+    assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+    assert_int_equal(p->pacer.next_ns - begin_ns, 1000 * UNITS_NS_PER_S);
+    atomic_store(&config.n_subscribers, 2);
+    alarm_set(&conns.push->alarm, begin_ns);
+    assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+    assert_in_range(p->pacer.next_ns - begin_ns, 1500 * UNITS_NS_PER_S, 2000 * UNITS_NS_PER_S);
+}
+
 /* Where TCP has no memory, a new socket may accept nothing. */
 static void a_greeting_waits_for_a_socket_that_has_no_room(void **state)
 {
@@ -160,6 +185,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(messages_that_are_due_follow_the_new_rate_too,
                                         setup_round_robin, teardown),
+        cmocka_unit_test_setup_teardown(the_rest_of_a_gap_follows_the_new_rate,
+                                        setup_empty_round_robin, teardown),
         cmocka_unit_test_setup_teardown(a_greeting_waits_for_a_socket_that_has_no_room, setup_empty,
                                         teardown),
     };
