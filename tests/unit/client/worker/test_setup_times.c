@@ -4,6 +4,7 @@
 #include "client/worker/setup_times.h"
 
 #include "client/worker/connect.h"
+#include "client/worker/tls.h"
 #include "worker_steps.h"
 
 #include <math.h>
@@ -64,6 +65,41 @@ static void what_a_connection_does_not_reach_is_later_than_all(void **state)
     client_setup_times_missed(&transport);
     assert_times(CLIENT_OPEN_LAG, 2, 3 * MS, 1);
     assert_times(CLIENT_DUE_CONNECTED, 1, 4 * MS, 2);
+}
+
+static void a_handshake_is_a_step_of_its_own(void **state)
+{
+    static struct client_tls tls;
+
+    (void)state;
+    start();
+    transport.tls = &tls;
+    client_setup_times_opened(&conns[0], START);
+    client_setup_times_connected(&conns[0], START + 4 * MS);
+    client_setup_times_secured(&conns[0], START + 6 * MS);
+    client_setup_times_ended(&conns[0]);
+    client_setup_times_opened(&conns[1], START);
+    client_setup_times_connected(&conns[1], START + 4 * MS);
+    client_setup_times_ended(&conns[1]);
+    transport.tls = NULL;
+    assert_times(CLIENT_DUE_CONNECTED, 2, 4 * MS, 0);
+    assert_times(CLIENT_DUE_SECURED, 1, 6 * MS, 1);
+    assert_times(CLIENT_DUE_ANSWERED, 0, 0, 2);
+}
+
+/* Without --prove, a connection needs no answer, unless it is there for one. */
+static void a_connection_for_a_query_is_to_be_answered(void **state)
+{
+    (void)state;
+    start();
+    config.prove = false;
+    client_setup_times_opened(&conns[0], START);
+    client_setup_times_ended(&conns[0]);
+    assert_times(CLIENT_DUE_ANSWERED, 0, 0, 0);
+    config.conn_per_query = true;
+    client_setup_times_opened(&conns[1], START);
+    client_setup_times_ended(&conns[1]);
+    assert_times(CLIENT_DUE_ANSWERED, 0, 0, 1);
 }
 
 static void one_that_is_not_measured_leaves_no_trace(void **state)
@@ -189,6 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(each_step_is_timed_from_when_it_was_due, stop_worker),
         cmocka_unit_test_teardown(what_a_connection_does_not_reach_is_later_than_all, stop_worker),
+        cmocka_unit_test_teardown(a_handshake_is_a_step_of_its_own, stop_worker),
+        cmocka_unit_test_teardown(a_connection_for_a_query_is_to_be_answered, stop_worker),
         cmocka_unit_test_teardown(one_that_is_not_measured_leaves_no_trace, stop_worker),
         cmocka_unit_test(poisson_arrivals_have_exponential_gaps),
         cmocka_unit_test(any_number_of_workers_has_the_same_arrivals),
