@@ -492,6 +492,19 @@ static void losses_counted_when_they_time_out_do_not_vary(void **state)
     assert_true(error_of_steady_losses(30, 22, 10) == 0); /* too few batches left to tell */
 }
 
+/* Such as the losses counted in the drain. */
+static void what_is_in_no_interval_is_a_batch_of_its_own(void **state)
+{
+    (void)state;
+    client_find_trial_begin(&f);
+    for (unsigned i = 0; i < 9; i++)
+        add_interval(2);
+    tally_add(&queries()->scheduled, 100);
+    tally_add(&queries()->timeout, 100);
+    client_find_trial_fill(&f, &trial);
+    assert_true(trial.figures.goals[0].error > 0.1);
+}
+
 static void an_interval_without_queries_does_not_count(void **state)
 {
     (void)state;
@@ -550,6 +563,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_error_of_a_share_is_that_of_its_intervals, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(losses_counted_when_they_time_out_do_not_vary, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_in_no_interval_is_a_batch_of_its_own, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_interval_without_queries_does_not_count, setup,
                                         teardown),
