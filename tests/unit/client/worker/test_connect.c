@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "client/worker/conn.h"
 #include "client/worker/events.h"
+#include "client/worker/targets.h"
 #include "conn_ops_steps.h"
 #include "host/memory_watch.h"
 #include "worker_steps.h"
@@ -128,6 +129,20 @@ static void the_rate_counts_from_the_request(void **state)
     assert_true(connecting.pacer.next_ns >= requested_ns);
 }
 
+/* Of a slot whose last connection was closed by request, too. */
+static void a_connection_that_was_requested_replaces_none(void **state)
+{
+    static struct client_targets targets;
+
+    (void)state;
+    config.targets = &targets;
+    assert_int_equal(client_slots_init(&slots, N, 1, 0), 0);
+    assert_false(client_slots_begin(&slots, 0));
+    start_connecting();
+    assert_int_equal(n_attempted(), N);
+    assert_int_equal(tally_get(&figures.tally.connections.reopened), 0);
+}
+
 static void an_arrival_that_was_due_while_the_window_was_full_was_held(void **state)
 {
     const tally_count *held = &figures.tally.connections.held;
@@ -154,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(waiting_for_the_rate_takes_no_memory),
         TEST(the_rate_counts_from_the_request),
+        TEST(a_connection_that_was_requested_replaces_none),
         TEST(an_arrival_that_was_due_while_the_window_was_full_was_held),
     };
 
