@@ -216,6 +216,49 @@ static void limit_of_epoll_is_not_called_memory(void **state)
     assert_int_equal(n_ended(PHASE_RECEIVE, REASON_MEMORY), 1);
 }
 
+/* --- the next connection of the slot --- */
+
+/* Returns the end of its peer. */
+static int open_next(struct client_conn *c)
+{
+    struct outcome outcome;
+    int next[2];
+
+    client_conn_close(c, (struct outcome){PHASE_RUN, REASON_FINISHED}, 0);
+    assert_ptr_equal(client_conn_take_ended(&transport, &outcome), c);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, next), 0);
+    client_conn_begin(c, &transport);
+    client_events_open(c, next[0]);
+    return next[1];
+}
+
+/* SYNs of connections that failed have been counted, too. */
+static void a_record_keeps_the_retransmits_of_all_its_connections(void **state)
+{
+    struct client_record record = {.syn_retransmits = 3};
+    int peer_fd;
+
+    (void)state;
+    figures.records = &record;
+    peer_fd = open_next(transport.conns);
+    figures.records = NULL;
+    assert_true(record.established_ns > 0);
+    assert_int_equal(record.syn_retransmits, 3);
+    close(peer_fd);
+}
+
+/* Connecting ends with the last slot that is usable, or failed, for the first time. */
+static void a_replacement_does_not_prolong_connecting(void **state)
+{
+    const uint64_t before_ns = figures.last_established_ns;
+
+    (void)state;
+    assert_true(before_ns > 0);
+    transport.conns->settled = true;
+    close(open_next(transport.conns));
+    assert_int_equal(figures.last_established_ns, before_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +271,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_broken_connection_that_never_stops_receiving_ends, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_record_keeps_the_retransmits_of_all_its_connections,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_replacement_does_not_prolong_connecting, setup, teardown),
         cmocka_unit_test_setup_teardown(limit_of_epoll_is_not_called_memory, setup, teardown),
     };
 
