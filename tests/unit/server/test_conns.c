@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_conns: which connections are the oldest, however many came and went since they began. */
+ * test_conns: which connections are the oldest, however many came and went since they began, and
+ * which have ended. */
 #include "server/conns.h"
 
 #include "server/service.h"
@@ -7,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -117,12 +119,38 @@ static void more_than_there_are_are_all(void **state)
     end();
 }
 
+/* What was sent before the end of its peer is answered; the others stay open. */
+static void those_closed_by_their_peers_are_read_to_the_end(void **state)
+{
+    char answer[8];
+
+    (void)state;
+    begin();
+    for (int i = 0; i < 3; i++)
+        open_connection(i, conns.next_serial);
+    conns.blocks[0][2].held = calloc(1, sizeof(struct server_held)); /* it has bytes to send */
+    assert_int_equal(write(peers[0], "abc", 3), 3);
+    assert_int_equal(shutdown(peers[0], SHUT_WR), 0);
+    assert_int_equal(shutdown(peers[2], SHUT_WR), 0);
+    server_conns_close_ended(&conns);
+    assert_int_equal(recv(peers[0], answer, sizeof answer, 0), 3);
+    assert_true(is_closed(peers[0]));
+    assert_false(is_closed(peers[1]));
+    assert_false(is_closed(peers[2]));
+    assert_int_equal(tally_get(&conns.tally.n_closed), 1);
+    assert_int_equal(tally_get(&conns.tally.closed[PHASE_RECEIVE][REASON_PEER]), 1);
+    end();
+    for (int i = 0; i < 3; i++)
+        close(peers[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_are_closed_first),
         cmocka_unit_test(a_connection_in_a_used_slot_is_younger),
         cmocka_unit_test(more_than_there_are_are_all),
+        cmocka_unit_test(those_closed_by_their_peers_are_read_to_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
