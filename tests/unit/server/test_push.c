@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * test_push: the rate follows the number of subscribers, even if the worker is always behind, and
- * greetings are not dropped. */
+ * test_push: the rate follows the number of subscribers, even if the worker is always behind, the
+ * time of day that of the host, and greetings are not dropped. */
 #include "server/push.h"
 
 #include "base/units.h"
@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +29,15 @@ static struct server_config config;
 static struct server_conns conns;
 static const struct srcplan_tuple nobody = {.address.family = AF_UNSPEC};
 static int peer_fd;
+static time_t set_by_s, passed_s; /* CLOCK_REALTIME, CLOCK_MONOTONIC */
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int failed = (int)syscall(SYS_clock_gettime, clock, time);
+
+    time->tv_sec += clock == CLOCK_REALTIME ? set_by_s : clock == CLOCK_MONOTONIC ? passed_s : 0;
+    return failed;
+}
 
 /* Returns the server's end of a connection, or -1. */
 static int open_pair(void)
@@ -135,6 +146,12 @@ static void messages_that_are_due_follow_the_new_rate_too(void **state)
     assert_in_range(p->pacer.next_ns, taken_ns, taken_ns + 1000);
 }
 
+static void turn_at_once(void)
+{
+    alarm_set(&conns.push->alarm, 1);
+    assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+}
+
 /* Half of the rate: what is left of the gap takes twice as long. */
 static void the_rest_of_a_gap_follows_the_new_rate(void **state)
 {
@@ -148,9 +165,25 @@ static void the_rest_of_a_gap_follows_the_new_rate(void **state)
     assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
     assert_int_equal(p->pacer.next_ns - begin_ns, 1000 * UNITS_NS_PER_S);
     atomic_store(&config.n_subscribers, 2);
-    alarm_set(&conns.push->alarm, begin_ns);
-    assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+    turn_at_once();
     assert_in_range(p->pacer.next_ns - begin_ns, 1500 * UNITS_NS_PER_S, 2000 * UNITS_NS_PER_S);
+}
+
+static void a_clock_that_is_set_is_read_again_after_a_second(void **state)
+{
+    const struct server_push *p = conns.push;
+    uint64_t before_ns;
+
+    (void)state;
+    config.push_rate_per_s = 0.001;
+    assert_int_equal(open_subscriber(), 0);
+    assert_int_equal(event_base_loop(conns.base, EVLOOP_ONCE), 0);
+    before_ns = p->realtime_offset_ns;
+    set_by_s = 100;
+    passed_s = 2;
+    turn_at_once();
+    assert_in_range(p->realtime_offset_ns - before_ns, 97 * UNITS_NS_PER_S, 99 * UNITS_NS_PER_S);
+    set_by_s = passed_s = 0;
 }
 
 /* Where TCP has no memory, a new socket may accept nothing. */
@@ -186,6 +219,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(messages_that_are_due_follow_the_new_rate_too,
                                         setup_round_robin, teardown),
         cmocka_unit_test_setup_teardown(the_rest_of_a_gap_follows_the_new_rate,
+                                        setup_empty_round_robin, teardown),
+        cmocka_unit_test_setup_teardown(a_clock_that_is_set_is_read_again_after_a_second,
                                         setup_empty_round_robin, teardown),
         cmocka_unit_test_setup_teardown(a_greeting_waits_for_a_socket_that_has_no_room, setup_empty,
                                         teardown),
