@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Imported first by programs that measure: if tcpclient or tcpserver is not built, ends at once and says how to build them. Later
-errors, too, are reported in one line."""
+"""Imported first by programs that measure: makes the helpers of tests/e2e importable; if tcpclient or tcpserver is not built, ends at
+once and says how to build them. Later errors, too, are reported in one line."""
 import contextlib
 import os
 import shutil

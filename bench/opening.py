@@ -5,10 +5,8 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from helpers.harness import TCPCLIENT, check
 from stages import OPEN
 

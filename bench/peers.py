@@ -10,9 +10,7 @@ import contextlib
 import itertools
 import os
 import socket
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from helpers.dns_server import DnsServer, KNOT, NSD, UNBOUND
 from helpers.harness import *
 from process_tree import cpu_times, is_running, peak_mb, tree

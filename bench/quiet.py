@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Whether something else uses the machine."""
 
-import os
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from helpers.machine import Machine, cpu_times
 
 MOST_BUSY, MOST_STALL_S, MOST_STOLEN = 0.05, 0.05, 0.005

@@ -3,10 +3,8 @@
 
 import os
 import socket
-import sys
 from typing import Callable, NamedTuple
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from helpers.authority import Authority
 from helpers.harness import *
 

@@ -5,10 +5,8 @@
 import os
 import select
 import socket
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from helpers.files import temp_path
 
 OPEN, CLOSING = "READY=1", "STOPPING=1"

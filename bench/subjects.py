@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The servers whose capacity is searched: DNS servers of Debian packages and tcpserver, with one worker each."""
 
-import os
 import shutil
-import sys
 
 import usage
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 from helpers.authority import Authority
 from helpers.dns_server import *
 

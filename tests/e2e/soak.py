@@ -5,13 +5,11 @@ import math
 import random
 import types
 
-from helpers.harness import *
-
-sys.path.insert(0, os.path.join(SOURCE_DIR, "bench"))
+from helpers.bench_programs import *
 from drift import BLOCKS, judge
 from soak_loads import LOADS, Pair
 
-SOAK = os.path.join(SOURCE_DIR, "bench/soak")
+SOAK = os.path.join(BENCH, "soak")
 # A connection lasts 3 of the 12 seconds, so that soon as many are replaced per second as later: if that rose, so would the
 # number of those that only the server has.
 SHORT = ("--minutes", 0.2, "--connections", 100, "--rate", 300, "--queries-per-conn", 10)
