@@ -120,13 +120,8 @@ def start_floor(stack):
     return int(process.stdout.readline()), process.pid
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def listens(port):
+def accepts(port):
+    """Unlike listens(), does not read the table of all sockets, which takes seconds if there are 100,000."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
@@ -136,7 +131,11 @@ def start_command(stack, port, argv):
     log = open(temp_path("log"), "w+")
     process = spawn([*pins["server"], *argv], stdout=log, stderr=log)
     stack.callback(stop, process)
-    wait_for(lambda: listens(port), f"{argv[0]} to listen; {log.name}")
+
+    def is_ready():
+        check(process.poll() is None, f"{argv[0]} ended: {read_text(log.name).strip()[-300:]}")
+        return accepts(port)
+    wait_for(is_ready, f"{argv[0]} to listen; {log.name}")
     return port, process.pid
 
 

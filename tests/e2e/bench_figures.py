@@ -88,6 +88,17 @@ def test_run_whose_server_ended_meanwhile_is_a_failed_run():
     check_equal((compare.failed, out.getvalue()), (["x"], "FAIL x: a server ended during the run\n"), "failed runs, and what it prints")
 
 
+def test_server_that_ends_at_once_is_a_failed_run():
+    peers.unpin()
+    with contextlib.ExitStack() as stack:
+        try:
+            peers.start_command(stack, free_port(), ["sh", "-c", "echo no luck; exit 1"])
+        except AssertionError as failed:
+            check_equal(str(failed), "sh ended: no luck", "what it says")
+        else:
+            raise Certain("it is taken for a server")
+
+
 STACKS = """ 7 
 	ffffffff81a2 clear_page_erms ([kernel.kallsyms])
 	ffffffff81a1 __alloc_frozen_pages_noprof ([kernel.kallsyms])
