@@ -103,7 +103,7 @@ LACK = {("knot", "tls"), ("tcpserver", "udp")}
 
 
 def is_installed(name):
-    return shutil.which(PROGRAMS[name], path=SYSTEM_PATH) is not None
+    return shutil.which(PROGRAMS[name]) is not None
 
 
 def server_names(text):

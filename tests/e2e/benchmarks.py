@@ -81,6 +81,15 @@ def test_benchmark_that_cannot_run_says_why_in_one_line():
     check("line 6" in run_program(path, env={"TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"}).stderr, "where a bug is")
 
 
+def test_program_that_is_found_can_be_started():
+    """With the PATH of a user: ldconfig is where nginx and named are, too."""
+    path = write_program(os.path.join(temp_directory(), "starts"), "#!/usr/bin/env python3\nimport sys\n"
+                         f"sys.path.insert(0, {BENCH!r})\nimport built, subprocess\nfrom helpers import checks\n"
+                         "checks.need_program('ldconfig')\nsubprocess.run(['ldconfig', '--version'], check=True)\n")
+    r = run_program(path, env={"PATH": "/usr/bin:/bin", "TCPSERVER": "/bin/true", "TCPCLIENT": "/bin/true"})
+    check_equal((r.returncode, r.stderr), (0, ""), "exit code and messages")
+
+
 # --- names ---
 
 def globals_read(code):

@@ -44,7 +44,7 @@ def binds_after_the_first_query(server):
 
 
 def knots_tcp_queries(server):
-    said = run_command(["knotc", "-c", server.configuration, "stats", "mod-stats.request-protocol"], env=server.environment)
+    said = run_command(["knotc", "-c", server.configuration, "stats", "mod-stats.request-protocol"])
     check_equal(said.returncode, 0, f"knotc: {said.stdout} {said.stderr}")
     return sum(int(n) for n in re.findall(r"\[tcp4\] = (\d+)", said.stdout))
 

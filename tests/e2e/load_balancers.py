@@ -62,9 +62,7 @@ class Balancer:
         os.chmod(state, 0o755)
         write_text(path, configuration.format(port=self.port, server=server.port, state=state, **values))
         self.log = open(os.path.join(state, "output"), "w+")
-        environment = {**os.environ, "PATH": SYSTEM_PATH}
-        self.process = spawn([*command, path], env=environment, stdout=self.log, stderr=self.log,
-                             start_new_session=True)
+        self.process = spawn([*command, path], stdout=self.log, stderr=self.log, start_new_session=True)
         wait_for(self._accepts, lambda: f"{program}: {self.said()}")
 
     def said(self):
@@ -164,8 +162,7 @@ def test_both_sides_of_haproxy_are_in_one_report():
 @covered_by_others
 def test_reload_during_the_start_of_haproxy_is_not_lost():
     need_program("haproxy")
-    slow = write_program(temp_path("haproxy"), SLOW_HAPROXY.format(python=sys.executable,
-                                                                   haproxy=shutil.which("haproxy", path=SYSTEM_PATH)))
+    slow = write_program(temp_path("haproxy"), SLOW_HAPROXY.format(python=sys.executable, haproxy=shutil.which("haproxy")))
     with Server() as server, haproxy(server, "send-proxy-v2", slow) as balancer:
         first = wait_for(lambda: children(balancer.process.pid), "its worker")
         balancer.reload()

@@ -157,7 +157,7 @@ def german_with_mawk():
     """The environment of a locale that mawk obeys, unlike gawk, in which awk is mawk."""
     need_program("mawk")
     directory = temp_directory()
-    os.symlink(shutil.which("mawk", path=SYSTEM_PATH), os.path.join(directory, "awk"))
+    os.symlink(shutil.which("mawk"), os.path.join(directory, "awk"))
     environment = german()
     return {**environment, "PATH": f"{directory}:{environment['PATH']}"}
 

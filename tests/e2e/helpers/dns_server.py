@@ -109,10 +109,8 @@ class DnsServer:
         write_text(path, configuration.replace("{address}", address).replace("{port}", str(self.port)).replace("{state}", state))
         write_text(os.path.join(state, "example.com.zone"), zone)
         self.log = open(os.path.join(state, "output"), "w+")
-        environment = self.environment = {**os.environ, "PATH": SYSTEM_PATH}
         self.process = spawn(["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", *prefix, program,
-                              *arguments, path], env=environment, stdout=self.log, stderr=self.log,
-                             start_new_session=True)
+                              *arguments, path], stdout=self.log, stderr=self.log, start_new_session=True)
         wait_for(self._answers, f"{program} to answer; {self.log.name}")
 
     def _answers(self):
@@ -127,7 +125,7 @@ class DnsServer:
 
     def statistics(self):
         """What the server counts itself: {name: number}."""
-        said = run_command([f"{self.program}-control", "-c", self.configuration, "stats_noreset"], env=self.environment)
+        said = run_command([f"{self.program}-control", "-c", self.configuration, "stats_noreset"])
         check_equal(said.returncode, 0, f"{self.program}-control: {said.stdout} {said.stderr}")
         return {name: float(number) for name, number in
                 (line.split("=") for line in said.stdout.splitlines() if "num" in line)}
