@@ -38,7 +38,7 @@ def run_against(server, first_port):
         server.stop()
     differences = differences_us(r, round_trips)
     print(f"     {len(differences)} matched; tool - wire: min {differences[0]:.1f} us, p50 "
-          f"{quantile(differences, 0.5):.1f} us, p99 {quantile(differences, 0.99):.1f} us; response "
+          f"{at_rank(differences, 0.5):.1f} us, p99 {at_rank(differences, 0.99):.1f} us; response "
           f"p50 {r.json['latency_ns']['response']['p50'] / 1000:.0f} us, verdict {r.json['verdict']}")
     check(differences[0] >= 0, f"a query was faster than on the wire: {differences[0]} us")
     for message in last_answers.values():

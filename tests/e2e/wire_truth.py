@@ -16,7 +16,7 @@ def test_rtt_of_every_query_agrees_with_the_wire():
     check_conservation(r)
     check_equal(r.json["queries"]["answered"], r.json["queries"]["scheduled"], "answered")
     differences = differences_us(r, round_trips)
-    p50, p99 = quantile(differences, 0.5), quantile(differences, 0.99)
+    p50, p99 = at_rank(differences, 0.5), at_rank(differences, 0.99)
     print(f"     {len(differences)} matched; tool - wire: min {differences[0]:.1f} us, p50 {p50:.1f} "
           f"us, p99 {p99:.1f} us")
     check(differences[0] >= 0, f"a query was faster than on the wire by {-differences[0]} us")
@@ -51,7 +51,7 @@ def test_kernel_timestamps_agree_with_the_wire():
     check_conservation(r)
     net, service = (r.json["latency_ns"][name] for name in ("net", "service"))
     wire_ns = sorted(round_trips.values())
-    print(f"     p50 on the wire {quantile(wire_ns, 0.5) / 1000:.1f} us, net {net['p50'] / 1000:.1f} us, "
+    print(f"     p50 on the wire {at_rank(wire_ns, 0.5) / 1000:.1f} us, net {net['p50'] / 1000:.1f} us, "
           f"service {service['p50'] / 1000:.1f} us")
     check_equal(net["count"], service["count"], "answers with a time stamp")
     check_equal(net["clamped"], 0, "arrivals before they were sent")
@@ -60,7 +60,7 @@ def test_kernel_timestamps_agree_with_the_wire():
         check(net[name] <= service[name], f"{name}: net {net[name]}, service {service[name]} ns")
     with stall_may_spoil():
         check(net["p50"] < service["p50"], f"p50: net {net['p50']}, service {service['p50']} ns")
-        check_between(net["p50"] - quantile(wire_ns, 0.5), 0, 500e3, "p50 of net - wire in ns")
+        check_between(net["p50"] - at_rank(wire_ns, 0.5), 0, 500e3, "p50 of net - wire in ns")
     check_equal(control.json["latency_ns"]["net"]["count"], 0, "the control: none with --kernel-ts=no")
 
 

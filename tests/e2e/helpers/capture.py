@@ -5,6 +5,7 @@ round trip times with the rows of tcpclient by connection and id."""
 import struct
 
 from helpers.harness import *
+from helpers.ranks import at_rank
 
 # Small slots: in immediate mode the buffer holds as many packets as there are slots of the largest size.
 ETHERNET_BYTES, PCAP_NANO, SNAP_BYTES = 14, 0xA1B23C4D, 2048
@@ -126,7 +127,3 @@ def differences_us(result, round_trips):
     check_equal(len(differences) + others, len(round_trips),
                 "answers matched one to one (the rows, a probe each; late ones have no row)")
     return sorted(differences)
-
-
-def quantile(values, q):
-    return values[min(len(values) - 1, int(q * len(values)))]
