@@ -32,11 +32,11 @@ static void judge_ports(struct diagnosis *d, const struct diagnosis_input *in)
         return;
     line = diagnosis_line_add(d, "source ports", n);
     if (in->churns) {
-        diagnosis_line_say(
-            line->evidence,
-            "source ports exhausted: %s of %s in TIME_WAIT; %.1f connections/s achieved",
-            units_format_known(a, in->in_time_wait), units_format_known(b, in->n_tuples),
-            in->churn_per_s);
+        diagnosis_line_say(line->evidence,
+                           "source tuples: %s; sockets in TIME_WAIT towards the server: %s; "
+                           "%.1f connections/s achieved",
+                           units_format_known(a, in->n_tuples),
+                           units_format_known(b, in->in_time_wait), in->churn_per_s);
         diagnosis_line_say(
             line->remedy,
             "use --close rst, which leaves no TIME_WAIT, or add tuples with --source or --sport");

@@ -81,7 +81,7 @@ def test_exhausted_source_ports_are_named():
         check(c["outcomes"].get("connect/source ports exhausted", 0) > 0, f"ends: {c['outcomes']}")
     check_code(r, 3)
     check("churn-plateau" in r.json["reasons"], f"{r.json['reasons']}")
-    check("source ports exhausted: 1,000 of 1,000 in TIME_WAIT" in r.err, r.err)
+    check("source tuples: 1,000; sockets in TIME_WAIT towards the server: 1,000; " in r.err, r.err)
     check_equal(r.json["churn"]["most_per_s"], 16, "1,000 ports, 60 s of TIME_WAIT each")
     check("sustainable with fin: available 16, needed 400" in r.err, "said before the run")
 

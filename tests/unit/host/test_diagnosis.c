@@ -41,7 +41,13 @@ static void ports_and_fds_are_named(void **state)
     in.churns = true;
     in.churn_per_s = 16.7;
     diagnose(PHASE_CONNECT, REASON_PORTS, 6);
-    assert_one("source ports", 6, "28,000 of 28,232 in TIME_WAIT; 16.7 connections/s",
+    assert_one("source ports", 6,
+               "source tuples: 28,232; sockets in TIME_WAIT towards the server: 28,000; 16.7 "
+               "connections/s achieved",
+               "--close rst");
+    in.in_time_wait = 90000; /* earlier runs left some that have other tuples */
+    diagnose(PHASE_CONNECT, REASON_PORTS, 6);
+    assert_one("source ports", 6, "28,232; sockets in TIME_WAIT towards the server: 90,000; ",
                "--close rst");
     diagnose(PHASE_SOCKET, REASON_FDS, 7);
     assert_one("fd limit", 7, "fds per table: 20,000; each thread has its own",
