@@ -41,6 +41,17 @@ def test_every_outcome_and_limit_has_a_section():
           "phases")
 
 
+def test_outcome_of_the_servers_idle_timeout_is_explained():
+    """server.md refers to limits.md for the outcomes in the server's summary."""
+    with Server("--idle-timeout", "200ms") as server, server.connect() as silent:
+        check_equal(silent.recv(1), b"", "the server closes the connection")
+        server.stop()
+    outcome, = server.result["closed"]
+    reason = outcome.split("/")[1]
+    check("`--idle-timeout`" in sections(read_source("docs", "limits.md"))[reason], f"{outcome} in limits.md")
+    check(f"end as `{reason}` after `--idle-timeout`" in read_source("docs", "faults.md"), f"{outcome} in faults.md")
+
+
 def test_every_part_of_the_summary_is_explained():
     guide = read_source("docs", "report.md")
     sources = [os.path.relpath(path, SOURCE_DIR) for path in glob.glob(os.path.join(SOURCE_DIR, "src", "client", "report_*.c"))]
