@@ -18,7 +18,6 @@ struct sock_listen_options {
     int backlog;
     int sndbuf_bytes, rcvbuf_bytes; /* 0: kernel's default */
     bool reuse_port;                /* SO_REUSEPORT: one listener per worker */
-    bool busy_poll;                 /* SO_BUSY_POLL, inherited by accepted sockets */
 };
 
 /* Returns a listening socket; accepted sockets inherit TCP_NODELAY and the buffer sizes.  An IPv6
@@ -76,7 +75,6 @@ struct sock_connect_options {
     bool datagrams;                 /* UDP: connect(2) only sets the peer */
     int sndbuf_bytes, rcvbuf_bytes; /* 0: kernel's default */
     bool stamp_received;            /* net/sock_stamp.h */
-    bool busy_poll;                 /* SO_BUSY_POLL: poll the device's queue while waiting */
 };
 
 /* Starts a connect from the planned tuple (port 0 and AF_UNSPEC: the kernel selects both).  Returns

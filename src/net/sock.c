@@ -12,8 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BUSY_POLL_US = 50 };
-
 static const int on = 1;
 
 static int open_socket(int family, int type)
@@ -33,13 +31,6 @@ static void set_buffers(int fd, int sndbuf_bytes, int rcvbuf_bytes)
         set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf_bytes);
     if (rcvbuf_bytes > 0)
         set_option(fd, SOL_SOCKET, SO_RCVBUF, rcvbuf_bytes);
-}
-
-/* See socket(7); loopback has no queue to poll, and longer times require CAP_NET_ADMIN. */
-static void set_busy_poll(int fd)
-{
-    set_option(fd, SOL_SOCKET, SO_BUSY_POLL, BUSY_POLL_US);
-    set_option(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, 1);
 }
 
 static int close_failed(int fd)
@@ -69,8 +60,6 @@ int sock_listen(const struct sock_address *address, const struct sock_listen_opt
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
     if (address->ss.ss_family == AF_INET6)
         set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-    if (options->busy_poll)
-        set_busy_poll(fd);
     if (options->reuse_port && sock_share_port(fd) != 0)
         return close_failed(fd);
     if (bind(fd, (const struct sockaddr *)&address->ss, address->length) != 0 ||
@@ -279,8 +268,6 @@ static void set_options(int fd, const struct sock_connect_options *options)
         set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     }
     set_buffers(fd, options->sndbuf_bytes, options->rcvbuf_bytes);
-    if (options->busy_poll)
-        set_busy_poll(fd);
     if (options->stamp_received)
         (void)sock_stamp_received(fd);
 }

@@ -36,7 +36,6 @@ static int listen_once(struct server_listeners *l, const struct server_opts *o, 
         .sndbuf_bytes = (int)o->sndbuf_bytes,
         .rcvbuf_bytes = (int)o->rcvbuf_bytes,
         .reuse_port = reuse_port,
-        .busy_poll = o->busy_poll,
     };
 
     *fd = sock_listen(&l->address, &options);

@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
      SERVER_OPTS_MOST_THREADS, NULL},
     {OPTIONS_ROW_CPU(FIELD(cpu))},
     {"busy-poll", 0, OPTION_FLAG, FIELD(busy_poll), NULL,
-     "never sleep; set SO_BUSY_POLL on every socket", 0, 0, NULL},
+     "never sleep: poll the sockets all the time", 0, 0, NULL},
     {"backlog", 0, OPTION_COUNT, FIELD(backlog), "N",
      "accept queue per thread, at most net.core.somaxconn (default: 4096)", 1, 1u << 30, NULL},
     {"max-connections", 'c', OPTION_COUNT, FIELD(max_connections), "N",

@@ -40,12 +40,12 @@ def options_set(log, pid):
     return collections.Counter(re.findall(r"setsockopt\(\d+, \w+, (\w+), \[[1-9]\d*\]", text))
 
 
-def traced_run(*options, of_server=()):
+def traced_run(*options):
     """A run of a second over 4 connections: its result, and the options set by the client and by the server."""
     need_program("strace")
     logs = [temp_path("trace"), temp_path("trace")]
     of_client, of_the_server = (["strace", "-D", "-f", "-e", "trace=setsockopt", "-o", log] for log in logs)
-    with Server("--threads", 2, *of_server, prefix=of_the_server) as server:
+    with Server("--threads", 2, prefix=of_the_server) as server:
         client = Client("-p", server.port, "-c", 4, "-r", 200, "-t", 1, "--threads", 1, *options, "127.0.0.1", prefix=of_client)
         r = client.wait()
     check_conservation(r)
@@ -68,16 +68,6 @@ def test_quickack_is_set_again_after_each_read():
         check(of_client["TCP_QUICKACK"] > n / 2, f"of {n} answers: {of_client}")
     _, of_client, _ = traced_run()
     check_equal(of_client["TCP_QUICKACK"], 0, "the control: not asked for")
-
-
-@plain_build_only
-def test_busy_polling_is_set_on_every_socket():
-    with default_timeouts():
-        _, of_client, of_server = traced_run("--busy-poll", of_server=["--busy-poll"])
-        _, *others = traced_run()
-    check(of_client["SO_BUSY_POLL"] >= 4, f"of the client's: {of_client}")
-    check(of_server["SO_BUSY_POLL"] >= 2, f"of the server's listening sockets: {of_server}")
-    check_equal([options["SO_BUSY_POLL"] for options in others], [0, 0], "the control: not asked for")
 
 
 # --- both families ---

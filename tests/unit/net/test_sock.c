@@ -23,8 +23,8 @@ enum { SNDBUF_BYTES = 65536, RCVBUF_BYTES = 32768 }; /* the kernel doubles them,
 
 static const struct srcplan_tuple any_source;
 
-/* Last set; without privileges, the kernel refuses to poll. */
-static int busy_poll_us, prefers_busy_poll, stamps_flags, v6_only;
+/* Last set. */
+static int stamps_flags, v6_only;
 
 /* Called by net/sock. */
 int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
@@ -32,10 +32,6 @@ int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t 
 
 int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
 {
-    if (level == SOL_SOCKET && name == SO_BUSY_POLL)
-        busy_poll_us = *(const int *)value;
-    if (level == SOL_SOCKET && name == SO_PREFER_BUSY_POLL)
-        prefers_busy_poll = *(const int *)value;
     if (level == SOL_SOCKET && name == SO_TIMESTAMPING)
         stamps_flags = *(const int *)value;
     if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
@@ -185,26 +181,6 @@ static void connections_have_the_options_and_the_source_of_their_plan(void **sta
     assert_true(own.port > 0);
     close(client);
     close(fd);
-}
-
-static void sockets_are_polled_on_request_only(void **state)
-{
-    (void)state;
-    for (int polls = 0; polls < 2; polls++) {
-        struct sock_address a;
-        int fd, client;
-
-        busy_poll_us = prefers_busy_poll = 0;
-        fd = listen_on(&a, &(struct sock_listen_options){.backlog = 8, .busy_poll = polls});
-        assert_int_equal(busy_poll_us, polls ? 50 : 0);
-        assert_int_equal(prefers_busy_poll, polls);
-        busy_poll_us = prefers_busy_poll = 0;
-        client = connect_from(&any_source, &a, &(struct sock_connect_options){.busy_poll = polls});
-        assert_int_equal(busy_poll_us, polls ? 50 : 0);
-        assert_int_equal(prefers_busy_poll, polls);
-        close(client);
-        close(fd);
-    }
 }
 
 static void what_arrives_is_stamped_on_request_only(void **state)
@@ -359,7 +335,6 @@ int main(void)
         cmocka_unit_test(a_port_is_shared_on_request_only),
         cmocka_unit_test(a_wildcard_accepts_ipv4_too),
         cmocka_unit_test(connections_have_the_options_and_the_source_of_their_plan),
-        cmocka_unit_test(sockets_are_polled_on_request_only),
         cmocka_unit_test(what_arrives_is_stamped_on_request_only),
         cmocka_unit_test(acknowledgements_are_immediate_on_request),
         cmocka_unit_test(without_descriptors_there_is_no_socket),
