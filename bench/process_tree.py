@@ -4,13 +4,9 @@
 import contextlib
 import os
 
+from helpers.kernel import stat_fields
+
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-
-
-def stat_fields(pid):
-    """The fields of /proc/PID/stat after the name; [0] is the state, [1] the parent, [11:15] are times."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rpartition(")")[2].split()
 
 
 def is_running(pid):

@@ -38,7 +38,8 @@ class Tree:
             os.makedirs(os.path.join(self.root, name))
         for name in ("all", "blocks.py", "built.py", "ending.py", "process_tree.py", "usage.py"):
             shutil.copy(os.path.join(BENCH, name), os.path.join(self.root, "bench"))
-        shutil.copy(os.path.join(SOURCE_DIR, "tests/e2e/helpers/checks.py"), os.path.join(self.root, "tests/e2e/helpers"))
+        for name in ("checks.py", "kernel.py"):
+            shutil.copy(os.path.join(SOURCE_DIR, "tests/e2e/helpers", name), os.path.join(self.root, "tests/e2e/helpers"))
         for name, text in FAKES.items():
             self.write(os.path.join("bench", name), text)
         self.write("README.md", README)

@@ -13,26 +13,29 @@ def rss_bytes(pid):
         return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
+def stat_fields(pid):
+    """The fields of proc_pid_stat(5) after the name: [0] is the state, [1] the parent, [11:15] are times. PID/task/TID: of a thread."""
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()
+
+
 def cpu_seconds(pid):
     """User and system time so far, to a hundredth of a second."""
-    with open(f"/proc/{pid}/stat") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, stat_fields(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def thread_states(pid):
-    """The states of all threads of a process, as in /proc/PID/stat: S sleeping, R running or ready to run, T stopped."""
+    """The states of all threads of a process: S sleeping, R running or ready to run, T stopped."""
     states = set()
     for task in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/stat") as f:
-            states.add(f.read().rsplit(")", 1)[1].split()[0])
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            states.add(stat_fields(f"{pid}/task/{task}")[0])
     return states
 
 
 def process_state(pid):
-    """The state of its main thread, as in /proc/PID/stat: S sleeping, T stopped, Z ended."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rsplit(")", 1)[1].split()[0]
+    """The state of its main thread: S sleeping, T stopped, Z ended."""
+    return stat_fields(pid)[0]
 
 
 def catches(pid, number):
