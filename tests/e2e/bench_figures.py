@@ -63,9 +63,8 @@ def test_cost_of_a_connection_excludes_that_of_starting_up():
 def test_floor_that_cannot_run_is_a_failed_run():
     directory = temp_path("bin")
     os.mkdir(directory)
-    write_text(os.path.join(directory, "cc"), "#!/bin/sh\nfor f; do [ \"$was\" != -o ] || out=$f; was=$f; done\n"
-                                              "printf '#!/bin/sh\\necho no fds >&2; exit 1\\n' >$out; chmod 755 $out\n")
-    os.chmod(os.path.join(directory, "cc"), 0o755)
+    write_program(os.path.join(directory, "cc"), "#!/bin/sh\nfor f; do [ \"$was\" != -o ] || out=$f; was=$f; done\n"
+                                                 "printf '#!/bin/sh\\necho no fds >&2; exit 1\\n' >$out; chmod 755 $out\n")
     push, path, out = program("push"), os.environ["PATH"], io.StringIO()
     os.environ["PATH"] = f"{directory}:{path}"
     try:
