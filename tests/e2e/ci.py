@@ -310,6 +310,19 @@ def test_coverage_fails_with_one_if_a_test_fails():
         check_equal((r.returncode, "1 pure parts" in r.stdout), (code, code == 0), f"ctest: {ctest}: {r.stdout}{r.stderr}")
 
 
+def test_coverage_leaves_out_what_it_disturbs():
+    """All parts of these files, in both suites, and no others."""
+    said = run_command(["ctest", "--test-dir", os.path.dirname(os.path.abspath(TCPCLIENT)), "-N"]).stdout
+    names = re.findall(r"^ +Test +#\d+: (\S+)$", said, re.M)
+    pattern = re.search(r"^disturbed='(.*)'$", read_source("scripts", "coverage.sh"), re.M)[1]
+    left_out = {name for name in names if re.search(pattern, name)}
+    for file in "package", "memory", "scale", "wire_truth", "truth", "nightly", "security":
+        of_file = {name for name in names if re.fullmatch(rf"(e2e|truth)/{file}(/\d+)?", name)}
+        check(of_file and of_file <= left_out, f"tests of {file}: {of_file}, left out {left_out}")
+        left_out -= of_file
+    check_equal(left_out, set(), "others that are left out")
+
+
 def run_covered(n_only, ctest="exit 0", n_others=100):
     """The exit code and last line of tests/covered with stubs: the tests that are left out run n_only lines more."""
     tree = temp_path("tree")
