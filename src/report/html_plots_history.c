@@ -182,24 +182,28 @@ static bool has_rate(const struct history *h, const struct history_column *c)
 }
 
 /* Columns: time, answered per second, time, sent per second.  The interval in which the measurement
- * ends lasts longer than sending, and than the answers: each rate is over its own time.  Returns
- * the higher rate. */
-static double print_rate(FILE *out, const struct history *h, const struct history_column *c)
+ * ends lasts longer than sending, and than the answers: each rate is over its own time.  The
+ * columns of several instances overlap: each is drawn from the end of those before it, `drawn_s`.
+ * Returns the higher rate. */
+static double print_rate(FILE *out, const struct history *h, const struct history_column *c,
+                         double drawn_s)
 {
     const double begin_s = begin_of(h, c), end_s = end_of(c), answers_end_s = answers_end_of(h, c);
     const double sent_s = h->to_s > begin_s ? fmin(h->to_s, end_s) - begin_s : end_s - begin_s;
     const double answered_qps = (double)c->n_answered / (answers_end_s - begin_s);
     const double sent_qps = sent_s >= SHORTEST_RATE_S ? (double)c->n_sent / sent_s : NAN;
+    const double from_s = fmax(begin_s, drawn_s);
 
-    fprintf(out, "%.9g %.9g %.9g %.9g\n", begin_s, answered_qps, begin_s, sent_qps);
-    fprintf(out, "%.9g %.9g %.9g %.9g\n", answers_end_s, answered_qps, begin_s + sent_s, sent_qps);
+    fprintf(out, "%.9g %.9g %.9g %.9g\n", from_s, answered_qps, from_s, sent_qps);
+    fprintf(out, "%.9g %.9g %.9g %.9g\n", fmax(answers_end_s, from_s), answered_qps,
+            fmax(begin_s + sent_s, from_s), sent_qps);
     return fmax(answered_qps, sent_qps); /* which ignores NAN */
 }
 
 /* most_qps: the highest of the other rates that are drawn. */
 static void print_rates(FILE *out, const struct history *h, double most_qps)
 {
-    double end_s = 0; /* of the column before */
+    double end_s = 0; /* of the columns before */
 
     fputs("set format y '%.10g'\n$d << EOD\n", out);
     for (size_t i = 0; i < h->n; i++) {
@@ -209,8 +213,8 @@ static void print_rates(FILE *out, const struct history *h, double most_qps)
             continue;
         if (c->begin_s - end_s > h->column_s / 2)
             fprintf(out, "%.9g NaN NaN NaN\n", end_s);
-        end_s = end_of(c);
-        most_qps = fmax(most_qps, print_rate(out, h, c));
+        most_qps = fmax(most_qps, print_rate(out, h, c, end_s));
+        end_s = fmax(end_s, end_of(c));
     }
     fputs("EOD\n", out);
     html_plots_x_range(out, (double)h->n * h->column_s);

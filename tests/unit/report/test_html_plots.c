@@ -184,6 +184,24 @@ static void rates_are_those_of_the_measurement(void **state)
     assert_false(html_plots_has_rates(&history));
 }
 
+/* The seconds of several instances begin at different times: columns overlap. */
+static void rates_of_several_instances_never_go_back_in_time(void **state)
+{
+    char *text;
+
+    (void)state;
+    columns[0].length_s = 1.25;
+    columns[1].begin_s = 0.75;
+    text = text_of_history(print_rates);
+    assert_has(text,
+               "$d << EOD\n0 80 0 80\n1.25 80 1.25 80\n1.25 20 1.25 25\n2.75 20 2.75 25\nEOD\n");
+    free(text);
+    columns[0].length_s = 4; /* one of them was stopped for a while */
+    text = text_of_history(print_rates);
+    assert_has(text, "$d << EOD\n0 25 0 25\n4 25 4 25\n4 20 4 25\n4 20 4 25\nEOD\n");
+    free(text);
+}
+
 /* A listener waits for messages of the measurement until its drain has passed. */
 static void messages_of_the_last_second_are_not_spread_over_the_drain(void **state)
 {
@@ -509,6 +527,7 @@ int main(void)
         cmocka_unit_test_setup(percentile_that_is_unknown_or_unanswered_is_a_gap, start),
         cmocka_unit_test_setup(rates_are_those_of_what_a_column_covers, start),
         cmocka_unit_test_setup(rates_are_those_of_the_measurement, start),
+        cmocka_unit_test_setup(rates_of_several_instances_never_go_back_in_time, start),
         cmocka_unit_test_setup(messages_of_the_last_second_are_not_spread_over_the_drain, start),
         cmocka_unit_test_setup(picture_needs_more_than_a_cell_and_half_a_second, start),
         cmocka_unit_test_setup(messages_are_received_and_not_sent, start),
