@@ -97,6 +97,17 @@ def test_every_example_is_marked_and_every_link_leads_somewhere():
                 check(anchor in headings, f"{path}: {link}: {headings}")
 
 
+def wide_lines(text):
+    """Lines of prose that are too wide for the editors and terminals that the pages are laid out for."""
+    return [line for line in FENCE.sub("", text).splitlines() if len(line) > 140 and not line.startswith("|")]
+
+
+def test_prose_is_at_most_140_characters_wide():
+    for path in (*(f"docs/{name}" for name in GUIDES), "fleet/README.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"):
+        check_equal(wide_lines(read_source(path)), [], path)
+    check_equal(wide_lines(f"{'x ' * 71}\n| {'x ' * 71}|\n```\n{'x ' * 71}\n```\n"), ["x " * 71], "the control")
+
+
 def test_every_guide_is_in_the_index_of_the_readme():
     linked = re.findall(r"\]\(docs/([^)#]+\.md)\)", read_source("README.md"))
     check_equal(set(GUIDES) - set(linked), set(), "guides without a link")
