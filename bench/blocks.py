@@ -10,7 +10,9 @@ its benchmark, and ends with its fence:
     ```"""
 
 import re
+import textwrap
 
+WIDTH = 140  # of the pages' prose
 QUOTED = "N", "proven", "seconds", "conn/s", "us each", "client B", "server B", "teardown s"
 QUOTE = re.compile(r"(?<=<!-- quoted from docs/performance.md -->\n).*?(?=<!-- end of the quotation -->\n)", re.S)
 VALUE = re.compile(r"-|[-+]?[\d,.]+( %)?( \+ [\d.]+)?")
@@ -33,7 +35,8 @@ def _found(text, name):
 
 
 def about(text, name):
-    return _found(text, name).group(1)
+    """The heading, in one line."""
+    return " ".join(_found(text, name).group(1).split())
 
 
 def block(text, name):
@@ -44,7 +47,8 @@ def block(text, name):
 def with_block(text, name, command, about, output):
     """The page with this block replaced."""
     found = _found(text, name)
-    new = f"`{command}` on {about}:\n\n```\n{output.strip(chr(10))}\n```\n"
+    heading = textwrap.fill(f"`{command}` on {about}:", WIDTH, break_long_words=False, break_on_hyphens=False)
+    new = f"{heading}\n\n```\n{output.strip(chr(10))}\n```\n"
     return text[:found.start()] + new + text[found.end():]
 
 

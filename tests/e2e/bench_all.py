@@ -86,6 +86,7 @@ def test_benchmark_that_fails_is_named_and_the_others_go_on():
     about = blocks.about(tree.read("docs/performance.md"), "scale")
     for words in ("`cat bench/table` on 20", f"commit {tree.commit}", "CPUs (", "Linux ", "programs of $TCPSERVER", "taken by the host"):
         check(words in about, f"{words} in {about}")
+    check(len(about) > 140 >= max(map(len, tree.read("docs/performance.md").splitlines())), f"the heading is wrapped: {about}")
     readme = tree.read("README.md")
     for words in ("\n  10,000  10,000     0.20  49,911", "753 bytes of user memory\nand 8.3 kB of kernel"):
         check(words in readme and "old" not in readme, f"{words} in {readme}")
