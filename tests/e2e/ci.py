@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """.ci/run, tests/deep and scripts/install-deps.sh, with stubs for the tools: no failure is ignored."""
 
+import shlex
+
 from helpers.harness import *
 
 
@@ -297,16 +299,22 @@ def test_deep_refuses_unknown_checks():
         check_equal((code, out, os.path.exists(os.path.join(tree, "build/deep"))), (2, "", False), name)
 
 
+def run_coverage(*lines, ctest="exit 0"):
+    """scripts/coverage.sh with stubs, of which gcovr prints these lines, and with the headers of this tree."""
+    tree = temp_path("tree")
+    os.makedirs(os.path.join(tree, "build/coverage"))
+    os.symlink(os.path.join(SOURCE_DIR, "include"), os.path.join(tree, "include"))
+    for name, text in (("scripts/install-deps.sh", "exit 0"), ("bin/cmake", "exit 0"), ("bin/ctest", ctest),
+                       ("bin/gcovr", f"printf '%s\\n' {shlex.join(lines)}")):
+        stub(tree, name, text)
+    shutil.copy(os.path.join(SOURCE_DIR, "scripts/coverage.sh"), os.path.join(tree, "scripts/coverage.sh"))
+    return run_command([os.path.join(tree, "scripts/coverage.sh")],
+                       env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+
+
 def test_coverage_fails_with_one_if_a_test_fails():
-    line = "src/base/units.c 10 10 100%"
     for ctest, code in (("exit 8", 1), ("exit 0", 0)):
-        tree = temp_path("tree")
-        os.makedirs(os.path.join(tree, "build/coverage"))
-        for name, text in (("scripts/install-deps.sh", "exit 0"), ("bin/cmake", "exit 0"), ("bin/ctest", ctest), ("bin/gcovr", f"echo {line}")):
-            stub(tree, name, text)
-        shutil.copy(os.path.join(SOURCE_DIR, "scripts/coverage.sh"), os.path.join(tree, "scripts/coverage.sh"))
-        r = run_command([os.path.join(tree, "scripts/coverage.sh")],
-                        env={**os.environ, "PATH": os.path.join(tree, "bin") + ":" + os.environ["PATH"]})
+        r = run_coverage("src/base/units.c 10 10 100%", ctest=ctest)
         check_equal((r.returncode, "1 pure parts" in r.stdout), (code, code == 0), f"ctest: {ctest}: {r.stdout}{r.stderr}")
 
 
@@ -321,6 +329,14 @@ def test_coverage_leaves_out_what_it_disturbs():
         check(of_file and of_file <= left_out, f"tests of {file}: {of_file}, left out {left_out}")
         left_out -= of_file
     check_equal(left_out, set(), "others that are left out")
+
+
+def test_coverage_is_higher_of_parts_that_make_no_system_calls():
+    """Those are the parts whose header says so, and the rooms whose other files only print."""
+    for part, is_pure in (("client/search/search", True), ("host/preflight_memory", True), ("report/html_cost", True),
+                          ("base/outputs", False), ("client/run", False)):
+        r = run_coverage("src/base/units.c 1000 1000 100%", f"src/{part}.c 100 89 89%")
+        check_equal((r.returncode, f"less than 90 %: {part}\n" in r.stdout), (int(is_pure), is_pure), f"{part}: {r.stdout}{r.stderr}")
 
 
 def run_covered(n_only, ctest="exit 0", n_others=100):
