@@ -7,15 +7,16 @@
 
 #include <stdio.h>
 
-struct json;
+struct output;
 
 /* title: one line that describes the plan. */
 void preflight_report_text(FILE *out, const char *title, const struct preflight *p);
 
-/* The top-level object: schema, program, title, level (the worst) and plan, an array of {limit, is,
- * needed, level, fix}; unknown figures are null. */
-void preflight_report_json_object(struct json *j, const char *program, const char *title,
-                                  const struct preflight *p);
+/* The answer to --plan: as text on stdout or, if it is open, as JSON in `json`, which is closed: an
+ * object with schema, program, title, level (the worst) and plan, an array of {limit, is, needed,
+ * level, fix}; unknown figures are null.  Returns 0, or -1 after a line on stderr. */
+int preflight_report_plan(struct output *json, const char *program, const char *title,
+                          const struct preflight *p);
 
 /* One line on stderr for each limit of at least this level; subject: the option that requires it.
  */

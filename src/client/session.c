@@ -3,7 +3,6 @@
 #include "client/session.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/messages.h"
 #include "base/shutdown.h"
@@ -46,18 +45,10 @@ int client_session_print_plan(struct client_session *s)
 {
     const struct preflight *p = &s->plan.preflight;
     char title[TITLE_BYTES];
-    struct json j;
 
     format_title(&s->plan, title);
-    if (client_outputs_open_json(&s->outputs, &s->opts) != 0)
-        return CLIENT_EXIT_USAGE;
-    if (s->outputs.json.stream == NULL) {
-        preflight_report_text(stdout, title, p);
-    } else {
-        json_init(&j, s->outputs.json.stream);
-        preflight_report_json_object(&j, "tcpclient", title, p);
-    }
-    if (output_close(&s->outputs.json) != 0 || output_flush_stdout() != 0)
+    if (client_outputs_open_json(&s->outputs, &s->opts) != 0 ||
+        preflight_report_plan(&s->outputs.json, "tcpclient", title, p) != 0)
         return CLIENT_EXIT_USAGE;
     return preflight_worst(p) == PREFLIGHT_STOP ? CLIENT_EXIT_USAGE : CLIENT_EXIT_VALID;
 }

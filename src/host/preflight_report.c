@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "base/units.h"
 
 /* buffer: UNITS_TEXT_BYTES. */
@@ -50,16 +51,24 @@ static void put_lines(struct json *j, const struct preflight *p)
     json_array_end(j);
 }
 
-void preflight_report_json_object(struct json *j, const char *program, const char *title,
-                                  const struct preflight *p)
+int preflight_report_plan(struct output *json, const char *program, const char *title,
+                          const struct preflight *p)
 {
-    json_object_begin(j, NULL);
-    json_u64(j, "schema", 1);
-    json_string(j, "program", program);
-    json_string(j, "title", title);
-    json_string(j, "level", preflight_level_name(preflight_worst(p)));
-    put_lines(j, p);
-    json_object_end(j);
+    struct json j;
+
+    if (json->stream == NULL) {
+        preflight_report_text(stdout, title, p);
+    } else {
+        json_init(&j, json->stream);
+        json_object_begin(&j, NULL);
+        json_u64(&j, "schema", 1);
+        json_string(&j, "program", program);
+        json_string(&j, "title", title);
+        json_string(&j, "level", preflight_level_name(preflight_worst(p)));
+        put_lines(&j, p);
+        json_object_end(&j);
+    }
+    return output_close(json) != 0 || output_flush_stdout() != 0 ? -1 : 0;
 }
 
 void preflight_report_log(const struct preflight *p, const char *subject,

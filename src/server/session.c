@@ -3,7 +3,6 @@
 #include "server/session.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/messages.h"
 #include "base/notify.h"
@@ -87,18 +86,10 @@ static void name_plan(const struct server *s, char *title, size_t n_bytes)
 int server_session_print_plan(struct server *s)
 {
     char title[128];
-    struct json j;
 
     name_plan(s, title, sizeof title);
-    if (open_json(s) != 0)
-        return SERVER_EXIT_USAGE;
-    if (s->json.stream == NULL) {
-        preflight_report_text(stdout, title, &s->plan.preflight);
-    } else {
-        json_init(&j, s->json.stream);
-        preflight_report_json_object(&j, "tcpserver", title, &s->plan.preflight);
-    }
-    if (output_close(&s->json) != 0 || output_flush_stdout() != 0)
+    if (open_json(s) != 0 ||
+        preflight_report_plan(&s->json, "tcpserver", title, &s->plan.preflight) != 0)
         return SERVER_EXIT_USAGE;
     return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? SERVER_EXIT_USAGE
                                                                  : SERVER_EXIT_DONE;
