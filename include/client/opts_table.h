@@ -37,6 +37,9 @@ enum client_sweep_axis {
 };
 #define CLIENT_SWEEP_MOST 16u /* searches */
 
+enum client_yes_no { CLIENT_YES, CLIENT_NO };
+#define CLIENT_YES_NO "yes|no"
+
 struct client_opts_class;
 
 /* As given, otherwise the defaults. */
@@ -83,7 +86,7 @@ struct client_opts {
     const char *source, *sport;
     int proxy; /* enum proxy_header_version */
     const char *proxy_source;
-    int prove;
+    int prove; /* enum client_yes_no */
     int close;
     uint64_t queries_per_conn;
     bool reconnect;
@@ -103,7 +106,7 @@ struct client_opts {
     const char *tls_name, *tls_ca, *tls_ciphers;
     bool tls_insecure;
     int tls_min;    /* enum tls_min */
-    int tls_resume; /* 0: yes */
+    int tls_resume; /* enum client_yes_no */
     /* time */
     uint64_t duration_ns; /* 0: until interrupted */
     const char *start_at, *start_file;

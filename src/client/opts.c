@@ -83,8 +83,8 @@ static int check_connections(struct client_opts *o, char *error)
         return REFUSE("--backoff: requires --reconnect, --queries-per-conn or --find");
     if (backoff_parse(&o->waits, o->backoff, reason) != 0)
         return REFUSE("--backoff: %s", reason);
-    if (!was_given("prove")) /* its first query proves it, and a lost datagram proves nothing */
-        o->prove = o->queries_per_conn > 0 || o->on_demand || o->transport == CLIENT_UDP;
+    if (!was_given("prove"))
+        o->prove = default_prove(o);
     return client_opts_check_transport(o, error); /* again: a class may use TLS */
 }
 

@@ -163,12 +163,12 @@ static int check_connections(struct client_opts_class *c, const struct options *
         return REFUSE("--class: %s: queries-per-conn conflicts with --on-demand: idle connections "
                       "are closed",
                       c->name);
-    if (options_was_given(table, "prove") && o->prove == 0 && o->on_demand)
+    if (options_was_given(table, "prove") && o->prove == CLIENT_YES && o->on_demand)
         return REFUSE("--class: %s: prove conflicts with --on-demand: the first query proves a "
                       "connection",
                       c->name);
     if (!was_given("prove") && !options_was_given(table, "prove"))
-        o->prove = o->queries_per_conn > 0 || o->on_demand || o->transport == CLIENT_UDP;
+        o->prove = default_prove(o);
     return 0;
 }
 

@@ -21,7 +21,8 @@ int client_opts_check_demand(const struct client_opts *o, char *error)
         {"--queries-per-conn", o->queries_per_conn > 0, "idle connections are closed"},
         {"--reconnect", o->reconnect, "the next query opens a connection"},
         {"--loop closed", o->loop == CLIENT_LOOP_CLOSED, "queries are due on schedule"},
-        {"--prove yes", o->prove == 0 && was_given("prove"), "the first query proves a connection"},
+        {"--prove yes", o->prove == CLIENT_YES && was_given("prove"),
+         "the first query proves a connection"},
     };
     const char *dependent = o->idle_close_ns > 0 ? "--idle-close"
                             : o->keepalive       ? "--keepalive"

@@ -51,7 +51,7 @@ static void plan_load(struct client_config *c, const struct client_opts *o)
     c->connect_timeout_ns = o->connect_timeout_ns;
     c->socket.sndbuf_bytes = (int)o->sndbuf_bytes;
     c->socket.rcvbuf_bytes = (int)o->rcvbuf_bytes;
-    c->prove = o->prove == 0 && !c->conn_per_query;
+    c->prove = o->prove == CLIENT_YES && !c->conn_per_query;
     c->close = o->close;
     c->queries_per_conn = client_opts_queries_per_conn(o);
     c->reconnect = o->reconnect;

@@ -26,7 +26,7 @@ int client_plan_classes_make(struct client_plan_classes *classes, struct client_
                                        .interval_ns = of->opts.interval_ns,
                                        .target = config->target,
                                        .tls = of->opts.tls,
-                                       .prove = of->opts.prove == 0,
+                                       .prove = of->opts.prove == CLIENT_YES,
                                        .queries_per_conn = (uint32_t)of->opts.queries_per_conn,
                                        .idle_close_ns = of->opts.idle_close_ns};
         if (of->opts.server.port != 0)

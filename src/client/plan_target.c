@@ -79,7 +79,7 @@ int client_plan_tls(struct client_config *config, const struct client_opts *o)
         .alpn = config->query.protocol == &query_dns_protocol ? "dot" : NULL,
         .min = o->tls_min,
         .insecure = o->tls_insecure,
-        .resume = o->tls_resume == 0,
+        .resume = o->tls_resume == CLIENT_YES,
     };
     char error[TLS_ERROR_BYTES];
 

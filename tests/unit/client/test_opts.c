@@ -90,12 +90,12 @@ static void with_churn_the_first_query_proves_and_failures_are_made_good(void **
 {
     (void)state;
     assert_int_equal(parse("--reconnect host"), OPTIONS_RUN);
-    assert_true(opts.reconnect && opts.prove == 0);
+    assert_true(opts.reconnect && opts.prove == CLIENT_YES);
     assert_int_equal(opts.waits.most_ns, 10 * UNITS_NS_PER_S);
     assert_int_equal(parse("--queries-per-conn 3 host"), OPTIONS_RUN);
-    assert_true(opts.reconnect && opts.prove == 1);
+    assert_true(opts.reconnect && opts.prove == CLIENT_NO);
     assert_int_equal(parse("--queries-per-conn 3 --prove yes --backoff 1s-2s host"), OPTIONS_RUN);
-    assert_true(opts.prove == 0 && opts.waits.first_ns == UNITS_NS_PER_S);
+    assert_true(opts.prove == CLIENT_YES && opts.waits.first_ns == UNITS_NS_PER_S);
 }
 
 static void output_to_a_file_implies_rows(void **state)
@@ -348,12 +348,12 @@ static void tls_verifies_unless_told_otherwise(void **state)
     assert_true(opts.tls);
     assert_false(opts.tls_insecure);
     assert_int_equal(opts.tls_min, TLS_MIN_1_2);
-    assert_int_equal(opts.tls_resume, 0);
+    assert_int_equal(opts.tls_resume, CLIENT_YES);
     assert_null(opts.tls_name);
     assert_int_equal(parse("--tls --tls-min 1.3 --tls-resume no --tls-name a --tls-ca b host"),
                      OPTIONS_RUN);
     assert_int_equal(opts.tls_min, TLS_MIN_1_3);
-    assert_int_equal(opts.tls_resume, 1);
+    assert_int_equal(opts.tls_resume, CLIENT_NO);
     assert_string_equal(opts.tls_name, "a");
     assert_string_equal(opts.tls_ca, "b");
 }

@@ -118,11 +118,11 @@ static void classes_may_connect_in_their_own_way(void **state)
     assert_true(opts.classes[0].opts.tls);
     assert_int_equal(opts.classes[0].opts.server.port, 0);
     assert_int_equal(opts.classes[0].opts.queries_per_conn, 3);
-    assert_int_equal(opts.classes[0].opts.prove, 1); /* its first query proves it */
+    assert_int_equal(opts.classes[0].opts.prove, CLIENT_NO); /* its first query proves it */
     assert_false(opts.classes[1].opts.tls);
     assert_int_equal(opts.classes[1].opts.server.port, 853);
     assert_int_equal(opts.classes[1].opts.queries_per_conn, 0);
-    assert_int_equal(opts.classes[1].opts.prove, 0);
+    assert_int_equal(opts.classes[1].opts.prove, CLIENT_YES);
     assert_true(opts.reconnect);
     assert_int_equal(client_opts_queries_per_conn(&opts), 6); /* every sixth query of all */
     assert_int_equal(parse("-c 4 --schedule 1s:5 --queries-per-conn 3 --class name=a,share=50% "

@@ -15,7 +15,7 @@ static void connections_are_not_opened_on_demand_by_default(void **state)
     (void)state;
     assert_int_equal(parse("-r 5 --idle-close 0 host"), OPTIONS_RUN);
     assert_false(opts.on_demand);
-    assert_int_equal(opts.prove, 0);
+    assert_int_equal(opts.prove, CLIENT_YES);
 }
 
 static void first_query_of_a_connection_on_demand_proves_it(void **state)
@@ -24,7 +24,7 @@ static void first_query_of_a_connection_on_demand_proves_it(void **state)
     assert_int_equal(parse("-r 5 --on-demand --idle-close 250ms host"), OPTIONS_RUN);
     assert_true(opts.on_demand);
     assert_int_equal(opts.idle_close_ns, 250 * UNITS_NS_PER_MS);
-    assert_int_equal(opts.prove, 1);
+    assert_int_equal(opts.prove, CLIENT_NO);
     assert_false(opts.reconnect);
     assert_int_equal(parse("-i 1s --on-demand --prove no --loop open host"), OPTIONS_RUN);
     assert_int_equal(parse("--schedule 1s:5 --on-demand --queries-per-conn 0 host"), OPTIONS_RUN);

@@ -16,7 +16,7 @@ static void queries_go_over_tcp_by_default(void **state)
     (void)state;
     assert_int_equal(parse("-r 5 host"), OPTIONS_RUN);
     assert_int_equal(opts.transport, CLIENT_TCP);
-    assert_int_equal(opts.prove, 0);
+    assert_int_equal(opts.prove, CLIENT_YES);
     assert_int_equal(parse("-r 5 --transport tcp --tls --close rst host"), OPTIONS_RUN);
 }
 
@@ -25,9 +25,9 @@ static void udp_sockets_are_not_proven_unless_requested(void **state)
     (void)state;
     assert_int_equal(parse("-r 5 --transport udp host"), OPTIONS_RUN);
     assert_int_equal(opts.transport, CLIENT_UDP);
-    assert_int_equal(opts.prove, 1);
+    assert_int_equal(opts.prove, CLIENT_NO);
     assert_int_equal(parse("-r 5 --transport udp --prove yes host"), OPTIONS_RUN);
-    assert_int_equal(opts.prove, 0);
+    assert_int_equal(opts.prove, CLIENT_YES);
 }
 
 static void classes_are_not_proven_unless_requested(void **state)
@@ -36,8 +36,8 @@ static void classes_are_not_proven_unless_requested(void **state)
     assert_int_equal(parse("-r 5 -c 10 --transport udp --class name=a,share=50% "
                            "--class name=b,share=50%,prove=yes host"),
                      OPTIONS_RUN);
-    assert_int_equal(opts.classes[0].opts.prove, 1);
-    assert_int_equal(opts.classes[1].opts.prove, 0);
+    assert_int_equal(opts.classes[0].opts.prove, CLIENT_NO);
+    assert_int_equal(opts.classes[1].opts.prove, CLIENT_YES);
 }
 
 static void what_has_a_meaning_over_udp_is_accepted(void **state)

@@ -174,7 +174,7 @@ static void tls_is_as_the_options_say(void **state)
     o.tls_name = "name";
     o.tls_ciphers = "TLS_AES_128_GCM_SHA256";
     o.tls_min = TLS_MIN_1_3;
-    o.tls_resume = 1;
+    o.tls_resume = CLIENT_NO;
     assert_int_equal(client_plan_tls(&config, &o), 0);
     tls_context_free(config.tls);
     assert_string_equal(tls_options.name, "name");
