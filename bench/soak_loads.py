@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The loads of bench/soak: a pair of programs each, their counters, and what must be equal in the end."""
 
+import math
 import os
 import socket
 from typing import Callable, NamedTuple
@@ -15,6 +16,10 @@ MESSAGE_BYTES = 512
 # ever before, as many as become due in the longest response time: a stall of the host causes both.  The client does not count
 # the connections that it is replacing at the moment, which can be as many as become due in the longest response time.
 LEVEL_SHARE, COUNT_SHARE, HISTOGRAM_BYTES, IN_FLIGHT_BYTES = 0.01, 0.001, 2 << 20, 2 * 56
+# The kernel chooses a thread of the server for each connection, by a hash.  Of N connections, each of T threads has N/T with
+# a standard deviation of sqrt(N/T), and while they are replaced, their number wanders.  A thread keeps memory for the
+# most that it ever had (malloc_trim(3)), which is seldom more than three standard deviations above N/T.
+PEAK_DEVIATIONS = 3
 # while a connection is being replaced, the server may have the old one and the new one
 ROOM = 1.02, 1000
 # The server closes this share of the connections of "reconnect" at each sample: each lives for minutes.  Not in the last
@@ -39,9 +44,14 @@ def level(name, side, key, more=lambda s: 0):
     return Series(f"{side} {name}", False, lambda s: s[side][key], lambda s: s[side][key] * LEVEL_SHARE + more(s))
 
 
+def of_peaks(s):
+    """What the server may need for the most connections that each thread ever has, beyond an equal share of them."""
+    return PEAK_DEVIATIONS * s["opening_bytes"] * math.sqrt(s["threads"] / s["client"]["open"])
+
+
 OF_ALL = (
     level("memory, bytes", "client", "rss", lambda s: HISTOGRAM_BYTES + s["most_in_flight"] * IN_FLIGHT_BYTES),
-    level("memory, bytes", "server", "rss"),
+    level("memory, bytes", "server", "rss", of_peaks),
     level("descriptors", "client", "fds"),
     level("descriptors", "server", "fds"),
     difference("connections open", "server", "open", "client", "open", LEVEL_SHARE, lambda s: s["most_replaced"]),
@@ -130,6 +140,7 @@ class Pair:
         self.paths = temp_path("server"), temp_path("client")
         room = int(o.connections * ROOM[0] + ROOM[1])
         self.server = Server("--max-connections", room, "--control", f"unix:{self.paths[0]}", *self.load.server(o))
+        self.idle_bytes = rss_bytes(self.server.pid)  # of the server, without connections
 
     def start_client(self, number, o):
         """number: of the load, which has source addresses of its own."""

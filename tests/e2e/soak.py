@@ -147,6 +147,14 @@ def test_connections_that_are_being_replaced_are_no_drift():
     check_equal(found, [1000 * 0.01 + 7], "what the difference may rise by")
 
 
+def test_memory_for_the_peaks_of_threads_is_no_drift():
+    """Of what was taken while connections opened; the more threads share them, the more they differ."""
+    end = {"server": {"rss": 12_000_000}, "client": {"open": 100_000}, "threads": 6, "opening_bytes": 7_000_000}
+    tolerance, = (s.tolerance for s in LOADS["churn"].series if s.name == "server memory, bytes")
+    each = 3 * math.sqrt(100_000 / 6) * 7_000_000 / 100_000
+    check(math.isclose(tolerance(end), 120_000 + 6 * each), f"what it may rise by: {tolerance(end)}")
+
+
 # --- the whole ---
 
 def soak(*arguments, **environment):
