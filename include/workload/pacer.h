@@ -57,7 +57,8 @@ struct pacer {
     uint64_t card;         /* constant: position within the round */
     double target;         /* arrivals of the unit process up to and including the next one */
     size_t segment;        /* where the next arrival lies */
-    double before_segment; /* integral of the rate up to the segment */
+    double before_segment; /* integral of the rate up to the segment ... */
+    double segment_arrivals;   /* ... and over it */
     uint64_t segment_start_ns; /* relative to start_ns */
 };
 

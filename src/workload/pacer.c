@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+/* 285 years: fits a signed integer, to which the processor converts in one instruction. */
+#define MOST_NS 9e18
+
 uint32_t pacer_connections_of(uint32_t n_connections, uint32_t n_workers, uint32_t worker)
 {
     return n_connections / n_workers + (worker < n_connections % n_workers);
@@ -35,26 +38,36 @@ static double seconds_until(const struct pacer_segment *s, double arrivals)
     return 2 * arrivals / (a + sqrt(discriminant > 0 ? discriminant : 0));
 }
 
+/* Enters a segment; that behind the last one is the end. */
+static void enter(struct pacer *p, size_t segment)
+{
+    p->segment = segment;
+    p->segment_arrivals =
+        segment < p->config.n_segments ? area(&p->config.segments[segment]) : INFINITY;
+}
+
+static void leave_segment(struct pacer *p)
+{
+    p->before_segment += p->segment_arrivals;
+    p->segment_start_ns += p->config.segments[p->segment].duration_ns;
+    enter(p, p->segment + 1);
+}
+
 /* Sets next_ns to where the integral of the rate reaches p->target. */
 static void set_next(struct pacer *p)
 {
-    const struct pacer_config *c = &p->config;
+    double ns;
 
-    while (p->segment < c->n_segments) {
-        const struct pacer_segment *s = &c->segments[p->segment];
-        const double arrivals = p->target - p->before_segment;
-
-        if (arrivals < area(s)) {
-            double ns = seconds_until(s, arrivals) * UNITS_NS_PER_S + 0.5;
-
-            p->next_ns = ns < 1e19 ? p->start_ns + p->segment_start_ns + (uint64_t)ns : PACER_NEVER;
-            return;
-        }
-        p->before_segment += area(s);
-        p->segment_start_ns += s->duration_ns;
-        p->segment++;
-    }
+    while (p->target - p->before_segment >= p->segment_arrivals)
+        leave_segment(p);
     p->next_ns = PACER_NEVER;
+    if (p->segment == p->config.n_segments)
+        return;
+    ns = seconds_until(&p->config.segments[p->segment], p->target - p->before_segment) *
+             UNITS_NS_PER_S +
+         0.5;
+    if (ns < MOST_NS)
+        p->next_ns = p->start_ns + p->segment_start_ns + (uint64_t)(int64_t)ns;
 }
 
 static double draw_gap(struct pacer *p)
@@ -73,6 +86,7 @@ void pacer_start(struct pacer *p, const struct pacer_config *config, uint64_t st
         part *
         (double)pacer_connections_of(config->n_connections, config->n_workers, config->worker) /
         (double)config->n_connections;
+    enter(p, 0);
     p->target = config->arrival == PACER_POISSON ? draw_gap(p) : (double)p->card * p->step;
     set_next(p);
     if (config->none_at_start && p->target == 0)
@@ -92,7 +106,7 @@ static void step(struct pacer *p)
         p->card = c->worker;
         p->round += c->n_connections;
     }
-    p->target = (double)(p->round + p->card) * p->step;
+    p->target = (double)(int64_t)(p->round + p->card) * p->step; /* as MOST_NS */
 }
 
 void pacer_advance_by(struct pacer *p, uint64_t n)
@@ -113,7 +127,7 @@ void pacer_replace(struct pacer *p, const struct pacer_segment *segments, size_t
 {
     p->config.segments = segments;
     p->config.n_segments = n_segments;
-    p->segment = 0;
+    enter(p, 0);
     p->before_segment = 0;
     p->segment_start_ns = 0;
     set_next(p);
