@@ -24,6 +24,7 @@
 
 #include "workload/inflight_ids.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,7 +43,28 @@ uint32_t inflight_queue(struct inflight *t, struct inflight_list *list, uint32_t
 /* Marks the query at list->queued_head, which has an id, as sent at sent_ns (not before any earlier
  * sent_ns of the table).  It becomes WAITING and queued_head advances.  A caller that sends several
  * queries with one call may set their exact sent_ns afterwards, without changing that order. */
-void inflight_mark_sent(struct inflight *t, struct inflight_list *list, uint64_t sent_ns);
+static inline void inflight_mark_sent(struct inflight *t, struct inflight_list *list,
+                                      uint64_t sent_ns)
+{
+    const uint32_t slot = list->queued_head;
+    struct inflight_query *q = &t->slots[slot];
+
+    assert(q->state == INFLIGHT_QUEUED);
+    q->state = INFLIGHT_WAITING;
+    q->sent_ns = sent_ns;
+    list->queued_head = q->conn_next;
+    if (list->waiting_head == INFLIGHT_NONE)
+        list->waiting_head = slot;
+    q->fifo_prev = t->fifo_tail;
+    q->fifo_next = INFLIGHT_NONE;
+    if (t->fifo_tail != INFLIGHT_NONE)
+        t->slots[t->fifo_tail].fifo_next = slot;
+    else
+        t->fifo_head = slot;
+    t->fifo_tail = slot;
+    t->n_queued--;
+    t->n_sent++;
+}
 
 /* The socket accepted bytes of the query at list->waiting_head (which must exist): it becomes SENT.
  */

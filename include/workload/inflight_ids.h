@@ -10,10 +10,29 @@
 
 #include "workload/inflight_slots.h"
 
+/* inflight_assign_id() for a connection whose next id may be in use. */
+int inflight_ids_assign_free(struct inflight *t, struct inflight_list *list, bool *recycled);
+
+/* Moves on to the id after the next one. */
+static inline void inflight_ids_advance(struct inflight_list *list)
+{
+    if (++list->next_position == INFLIGHT_IDS)
+        list->wrapped = true;
+}
+
 /* Gives list->queued_head (which must exist) the next free id.  Returns 0; the next call must be
  * inflight_mark_sent().  Returns -1 if all ids are in use.  *recycled: the id of an expired query
  * was reused for it. */
-int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled);
+static inline int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled)
+{
+    if (t->has_ids && (list->wrapped || list->indexed))
+        return inflight_ids_assign_free(t, list, recycled);
+    *recycled = false;
+    t->slots[list->queued_head].id = (uint16_t)list->next_position;
+    inflight_ids_advance(list);
+    list->n_reserved += t->has_ids;
+    return 0;
+}
 
 /* Returns whether the connection ever used this id.  If so, an answer without a query is a
  * duplicate; otherwise its id is unknown. */

@@ -4,7 +4,6 @@
 
 #include "workload/id_set.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define NONE INFLIGHT_NONE
@@ -239,34 +238,21 @@ static bool recycle(struct inflight *t, struct inflight_list *list, uint32_t con
     return true;
 }
 
-static void advance_position(struct inflight_list *list)
+int inflight_ids_assign_free(struct inflight *t, struct inflight_list *list, bool *recycled)
 {
-    if (++list->next_position == INFLIGHT_IDS)
-        list->wrapped = true;
-}
+    const uint32_t slot = list->queued_head, connection = t->slots[slot].connection;
 
-int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled)
-{
-    const uint32_t slot = list->queued_head;
-
-    assert(slot != NONE);
     *recycled = false;
-    if (t->has_ids) {
-        const uint32_t connection = t->slots[slot].connection;
-
-        if (list->n_reserved == INFLIGHT_IDS && !(*recycled = recycle(t, list, connection)))
-            return -1;
-        pass_over_used(t, list, connection);
-    }
+    if (list->n_reserved == INFLIGHT_IDS && !(*recycled = recycle(t, list, connection)))
+        return -1;
+    pass_over_used(t, list, connection);
     t->slots[slot].id = (uint16_t)list->next_position;
-    advance_position(list);
-    if (t->has_ids) {
-        if (list->indexed)
-            inflight_slots_enter(t, slot);
-        list->n_reserved++;
-        if (list->id_set != NONE)
-            id_set_add(id_set_of(t, list), t->slots[slot].id);
-    }
+    inflight_ids_advance(list);
+    list->n_reserved++;
+    if (list->indexed)
+        inflight_slots_enter(t, slot);
+    if (list->id_set != NONE)
+        id_set_add(id_set_of(t, list), t->slots[slot].id);
     return 0;
 }
 
