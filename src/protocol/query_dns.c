@@ -161,42 +161,53 @@ static enum query_event take_byte(struct query_stream *stream, uint8_t byte)
     }
 }
 
-/* Takes a part of a header or, nearly always, all of it. */
-static enum query_event take_head(struct query_stream *stream, struct query_input *in)
+/* Takes a whole answer.  Returns false if there is less, or if it is malformed. */
+static bool take_whole(struct query_stream *stream, struct query_input *in)
 {
     const uint8_t *head = in->data;
-    const size_t n_taken = stream->offset == 0 && in->n_bytes >= HEAD_BYTES ? HEAD_BYTES : 1;
+    size_t length;
+
+    if (stream->offset > 0 || in->n_bytes < HEAD_BYTES)
+        return false;
+    length = (size_t)(head[0] << 8 | head[1]);
+    if (length < HEADER_BYTES || in->n_bytes - LENGTH_BYTES < length)
+        return false;
+    stream->id = (uint16_t)(head[2] << 8 | head[3]);
+    stream->status = status_of(head[4], head[5]);
+    in->data += LENGTH_BYTES + length;
+    in->n_bytes -= LENGTH_BYTES + length;
+    return true;
+}
+
+/* Takes a part of what follows the head.  Returns whether that was all. */
+static bool take_rest(struct query_stream *stream, struct query_input *in)
+{
+    const size_t n_taken = stream->missing < in->n_bytes ? stream->missing : in->n_bytes;
 
     in->data += n_taken;
     in->n_bytes -= n_taken;
-    if (n_taken == 1)
-        return take_byte(stream, *head);
-    stream->offset = HEAD_BYTES;
-    stream->id = (uint16_t)(head[2] << 8 | head[3]);
-    stream->status = status_of(head[4], head[5]);
-    return take_length(stream, (unsigned)(head[0] << 8 | head[1]));
+    stream->missing = (uint16_t)(stream->missing - n_taken);
+    if (stream->missing > 0)
+        return false;
+    stream->offset = 0;
+    return true;
 }
 
 static enum query_event next(const struct query *q, struct query_stream *stream,
                              struct query_input *in)
 {
     (void)q;
+    if (take_whole(stream, in)) /* nearly always */
+        return QUERY_REPLY;
     while (in->n_bytes > 0) {
-        uint16_t taken;
-
-        if (stream->offset < HEAD_BYTES) {
-            if (take_head(stream, in) == QUERY_MALFORMED)
-                return QUERY_MALFORMED;
+        if (stream->offset == HEAD_BYTES) {
+            if (take_rest(stream, in))
+                return QUERY_REPLY;
             continue;
         }
-        taken = stream->missing < in->n_bytes ? stream->missing : (uint16_t)in->n_bytes;
-        in->data += taken;
-        in->n_bytes -= taken;
-        stream->missing = (uint16_t)(stream->missing - taken);
-        if (stream->missing == 0) {
-            stream->offset = 0;
-            return QUERY_REPLY;
-        }
+        in->n_bytes--;
+        if (take_byte(stream, *in->data++) == QUERY_MALFORMED)
+            return QUERY_MALFORMED;
     }
     return QUERY_MORE;
 }

@@ -259,6 +259,31 @@ static void answer_says_its_code_and_whether_it_is_truncated(void **state)
     }
 }
 
+/* The rest of an answer may look like the head of one: its id is the length of an answer. */
+static void answers_are_told_apart_wherever_they_are_split(void **state)
+{
+    enum { ANSWER = 2 + 12, N = 3 };
+    uint8_t bytes[N * ANSWER] = {0};
+
+    (void)state;
+    for (uint8_t i = 0; i < N; i++) {
+        bytes[i * ANSWER + 1] = 12;
+        bytes[i * ANSWER + 3] = (uint8_t)(12 + i);
+    }
+    assert_int_equal(query_init(&q, QUERY_DNS, &(struct query_ask){0}, error), 0);
+    for (size_t first = 1; first < sizeof bytes; first++) {
+        struct query_stream stream = {0};
+        struct query_input pieces[] = {{bytes, first}, {bytes + first, sizeof bytes - first}};
+        uint16_t id = 12;
+
+        for (int i = 0; i < 2; i++)
+            while (query_next(&q, &stream, &pieces[i]) == QUERY_REPLY)
+                assert_int_equal(stream.id, id++);
+        assert_int_equal(id, 12 + N);
+    }
+    query_free(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +298,7 @@ int main(void)
         cmocka_unit_test(queries_of_a_file_may_be_padded_to_the_largest_block),
         cmocka_unit_test(bad_line_is_named_with_file_and_line),
         cmocka_unit_test(answer_says_its_code_and_whether_it_is_truncated),
+        cmocka_unit_test(answers_are_told_apart_wherever_they_are_split),
         cmocka_unit_test(answer_has_at_least_a_header_and_at_most_65535_bytes),
     };
 
