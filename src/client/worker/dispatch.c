@@ -147,6 +147,12 @@ static uint32_t select_other(struct client_dispatch *d, uint32_t k)
     return client_select_listed(&d->select, list->slots, list->n);
 }
 
+/* Whether all connections take queries: then none has to be looked at, which is a cache miss. */
+static bool are_all_usable(const struct client_transport *t)
+{
+    return tally_get(&t->figures->n_live) == t->n_conns;
+}
+
 /* Selects the slot of a connection that takes queries; CLIENT_SELECT_NO_SLOT: there is none.
  * `chosen`: number over all workers, possibly in another worker.  *rerouted: not the chosen one. */
 static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *rerouted)
@@ -155,7 +161,7 @@ static uint32_t select_slot(struct client_dispatch *d, uint32_t chosen, bool *re
     uint32_t i = client_select_first(&d->select, d->pool, chosen - t->first_conn);
 
     *rerouted = false;
-    if (i < t->n_conns && client_conn_is_usable(&t->conns[i]))
+    if (i < t->n_conns && (are_all_usable(t) || client_conn_is_usable(&t->conns[i])))
         return i;
     if (d->pool->n_open == 0 || tally_get(&t->figures->n_live) == 0)
         return CLIENT_SELECT_NO_SLOT;
