@@ -30,6 +30,13 @@ void client_batch_free(struct client_batch *b)
 /* How many queries ahead sorted queries are prefetched, because they are read in random order. */
 enum { AHEAD = 24 };
 
+/* Both of its ends: every third query lies in two cache lines. */
+static void prefetch(const struct client_batch_query *query)
+{
+    __builtin_prefetch(query);
+    __builtin_prefetch((const char *)(query + 1) - 1);
+}
+
 /* A counting sort: stable, and without comparisons. */
 static void sort(struct client_batch *b)
 {
@@ -58,7 +65,7 @@ void client_batch_take_all(struct client_batch *b,
         sort(b);
     for (uint32_t k = 0; k < b->n; k++) {
         if (sorted && k + AHEAD < b->n)
-            __builtin_prefetch(&b->queries[b->order[k + AHEAD]]);
+            prefetch(&b->queries[b->order[k + AHEAD]]);
         take(context, &b->queries[sorted ? b->order[k] : k]);
     }
     b->n = 0;
