@@ -110,13 +110,18 @@ static void end(struct client_find *f)
         over(f);
 }
 
+static bool is_unconnected(const struct client_find *f)
+{
+    return CLIENT_WORKERS_GAUGE(f->workers, n_ever_usable) == 0;
+}
+
 /* Takes the outcome of the trial and goes on with the next one, unless no connection has ever been
  * usable, or none is left: then neither this trial nor any other says anything about a load. */
 static void take(struct client_find *f, struct trial_judgment judgment, uint64_t now_ns)
 {
     search_take(&f->search, judgment);
     enter(f, IDLE, now_ns);
-    if (f->search.n == 1 && CLIENT_WORKERS_GAUGE(f->workers, n_ever_usable) == 0) {
+    if (f->search.n == 1 && is_unconnected(f)) {
         search_stop(&f->search, SEARCH_UNCONNECTED);
         over(f);
     } else if (f->elapsed_ns > opening_timeout_ns(f) &&
@@ -202,7 +207,7 @@ static void wait_for_connections(struct client_find *f, uint64_t now_ns)
     if (f->elapsed_ns > f->settings->time_ns) {
         if (client_find_server_is_gone(f, f->trials[f->search.n].begin_ns))
             client_find_server_end(f);
-        search_stop(&f->search, SEARCH_TIME);
+        search_stop(&f->search, is_unconnected(f) ? SEARCH_UNCONNECTED : SEARCH_TIME);
         over(f);
     } else if (now_ns - f->quiet_since_ns > opening_timeout_ns(f)) {
         client_find_trial_fill_connecting(f, &f->trials[f->search.n]);

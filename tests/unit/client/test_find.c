@@ -192,6 +192,27 @@ static void await_connections(uint64_t begin_ns, unsigned n_live)
     assert_true(client_find_look(&f, begin_ns));
 }
 
+/* Time is up before they are given up: a connect timeout as long as the search. */
+static void time_without_any_connection_is_not_too_short(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        const uint64_t begin_ns = clock_now_ns();
+        const bool was_any_usable = i == 1;
+
+        (void)state;
+        await_connections(begin_ns, 0);
+        settings.time_ns = S;
+        if (!was_any_usable)
+            tally_sub(&all[0].figures.n_ever_usable, 6);
+        assert_true(client_find_look(&f, begin_ns + S));
+        assert_false(client_find_look(&f, begin_ns + S + 1));
+        assert_int_equal(f.search.status, SEARCH_INCONCLUSIVE);
+        assert_int_equal(f.search.reason, was_any_usable ? SEARCH_TIME : SEARCH_UNCONNECTED);
+        client_find_free(&f);
+        stop_workers();
+    }
+}
+
 /* The server closes them as fast as they are opened again. */
 static void connections_of_which_some_are_always_missing_are_given_up(void **state)
 {
@@ -371,6 +392,7 @@ int main(void)
         cmocka_unit_test(no_window_of_a_recovery_exceeds_the_time_left),
         cmocka_unit_test(a_server_does_not_recover_if_it_has_not_after_30_s),
         cmocka_unit_test(a_server_that_refuses_after_the_overload_is_gone),
+        cmocka_unit_test(time_without_any_connection_is_not_too_short),
         cmocka_unit_test(connections_of_which_some_are_always_missing_are_given_up),
         cmocka_unit_test(connections_that_come_back_are_awaited),
         cmocka_unit_test(a_search_ends_once_no_connection_of_any_comes_back),
