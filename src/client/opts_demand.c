@@ -13,7 +13,7 @@ int client_opts_check_demand(const struct client_opts *o, char *error)
     /* other ways to open and reopen connections */
     const struct options_conflict others[] = {
         {"--protocol listen", o->protocol == CLIENT_PROTOCOL_LISTEN, "listeners send no queries"},
-        {"--find", o->find != CLIENT_FIND_NONE, "the search keeps its connections open"},
+        {"--find", o->find != CLIENT_FIND_NONE, "the search opens the connections"},
         {"--conn-schedule", o->conn_schedule != NULL, "queries open the connections"},
         {"--connect-arrival", o->connect_arrival != CLIENT_CONNECT_WINDOW,
          "queries open the connections"},

@@ -85,8 +85,8 @@ int client_opts_check_find_conflicts(const struct client_opts *o, char *error)
         {"--rate", o->rate_qps > 0, give_range},
         {"--connections", was_given("connections"), give_range},
         {"--connect-rate", o->connect_rate_per_s > 0, give_range},
-        {"--connect-window", was_given("connect-window"), give_range},
-        {"--prove", was_given("prove"), give_range},
+        {"--connect-window", was_given("connect-window"), "give --max-connections"},
+        {"--prove", was_given("prove"), "each connection sends one query"},
     };
 
     if (o->find == CLIENT_FIND_NONE)
