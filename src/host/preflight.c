@@ -43,7 +43,7 @@ static uint64_t most_tables(const struct host_limits *host, uint64_t reserved_fd
 }
 
 /* More threads, or fewer, help only as long as the connections fit into as many tables as there can
- * be. */
+ * be; fewer connections, only if a table has room for one. */
 static void say_too_few_fds(struct preflight_line *line, const struct host_limits *host,
                             uint64_t n_connections, uint32_t n_threads, uint64_t reserved_fds)
 {
@@ -55,7 +55,7 @@ static void say_too_few_fds(struct preflight_line *line, const struct host_limit
     if (n_threads <= most && fits)
         preflight_line_fix(line, PREFLIGHT_STOP,
                            "use --threads auto (each thread has its own table), or %s", text);
-    else if (n_threads <= most)
+    else if (n_threads <= most || most == 0)
         preflight_line_fix(line, PREFLIGHT_STOP, "%s", text);
     else if (fits)
         preflight_line_fix(line, PREFLIGHT_STOP, "%s (%" PRIu32 " threads), or --threads %" PRIu64,

@@ -251,26 +251,29 @@ static void main_thread_has_a_descriptor_for_each_thread(void **state)
                         "ulimit -n 5065 (5001 threads), or --threads 5000");
 }
 
-/* 36 tables of 36 connections fit into 100 descriptors each. */
+/* 36 tables of 36 connections fit into 100 descriptors each.  64 are used by the program. */
 static void another_number_of_threads_is_a_remedy_only_if_it_suffices(void **state)
 {
     static const struct {
-        uint64_t n_connections;
+        uint64_t nofile, n_connections;
         uint32_t n_threads;
         const char *fix;
     } cases[] = {
-        {1296, 1, "use --threads auto (each thread has its own table), or ulimit -n 1360"},
-        {1297, 1, "ulimit -n 1361"},
-        {1296, 37, "ulimit -n 101 (37 threads), or --threads 36"},
-        {1297, 37, "ulimit -n 101 (37 threads), or fewer connections"},
+        {100, 1296, 1, "use --threads auto (each thread has its own table), or ulimit -n 1360"},
+        {100, 1297, 1, "ulimit -n 1361"},
+        {100, 1296, 37, "ulimit -n 101 (37 threads), or --threads 36"},
+        {100, 1297, 37, "ulimit -n 101 (37 threads), or fewer connections"},
+        {65, 2, 2, "ulimit -n 66 (2 threads), or fewer connections"},
+        {64, 1, 1, "ulimit -n 65"},
+        {20, 3, 3, "ulimit -n 67"},
     };
     struct preflight_client ask = ask_10000;
     struct host_limits host = host_of_10000;
     struct preflight p;
 
     (void)state;
-    host.nofile = 100;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        host.nofile = cases[i].nofile;
         ask.n_connections = cases[i].n_connections;
         ask.n_threads = cases[i].n_threads;
         preflight_client(&p, &host, &ask);
