@@ -125,7 +125,11 @@ pick() {
 want_irq() {
     irqs=$(irqs_of "$1")
     [ -n "$irqs" ] || {
-        note "--irq: $1 has no interrupts"
+        if [ -d "/sys/class/net/$1" ]; then
+            note "--irq: $1 has no interrupts"
+        else
+            note "--irq: no such interface: $1"
+        fi
         differing=$((differing + 1)) refused=$((refused + 1))
         return 0
     }
@@ -168,7 +172,8 @@ want_rps() {
     all=$(mask_of $cpus)
     if [ "$n_rx" -lt "$n_cpus" ]; then
         for queue in $receiving; do
-            want_value "$queue/rps_cpus" "RPS of $1 ${queue##*/}" "$all" "$n_rx receive queues for $n_cpus CPUs"
+            want_value "$queue/rps_cpus" "RPS of $1 ${queue##*/}" "$all" \
+                "fewer receive queues ($n_rx) than CPUs ($n_cpus)"
         done
     fi
     [ "$n_tx" -gt 1 ] || return 0

@@ -119,6 +119,15 @@ def test_packets_are_spread_where_queues_are_fewer_than_cpus():
             check_same(host.everything(), before, f"{options}, after --revert")
 
 
+def test_what_is_wrong_with_an_interface_is_named():
+    with nic_host(n_rx=1) as host:
+        for option in ("--irq", "--rps"):
+            r = script(host, SERVER, "--check", option, "eth7", code=3)
+            check(f"{option}: no such interface: eth7\n" in r.stderr, r.stderr)
+        r = script(host, SERVER, "--check", "--rps", "mlx0", code=1)
+        check("fewer receive queues (1) than CPUs (2)\n" in r.stdout, r.stdout)
+
+
 ETHTOOL = """
 rx=$(cat "$RINGS/rx") tx=$(cat "$RINGS/tx")
 case $1 in
