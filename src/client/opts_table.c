@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
      NULL},
     {"size", 0, OPTION_BYTES, FIELD(size_bytes), "BYTES", "echo: bytes per message (default: 64)",
      1, QUERY_MAX_BYTES, NULL},
-    {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "random seed (default: 42)", 0, 0, NULL},
+    {"seed", 's', OPTION_COUNT, FIELD(seed), "N", "random seed (default: 42)", 0, UINT64_MAX, NULL},
     {"Search", 0, OPTION_HEADING, 0, NULL, NULL, 0, 0, NULL},
     {"find", 0, OPTION_CHOICE, FIELD(find), "WHAT",
      "find the highest rate, connections or connect-rate (default: none)", 0, 0, CLIENT_FINDS},

@@ -130,6 +130,7 @@ static void bad_combinations_are_refused_by_name(void **state)
         {"--loop closed host", "--loop"},
         {"--loop closed -r 5 host", "--loop"},
         {"-r 2G host", "--rate"},
+        {"-s 20000000000G host", "from 0 to 18,446,744,073,709,551,615"},
         {"--qname a --protocol ping host", "--qname"},
         {"--size 5 host", "--size"},
         {"--warmup 1s host", "--warmup"},
