@@ -46,6 +46,8 @@ int client_session_print_plan(struct client_session *s)
     const struct preflight *p = &s->plan.preflight;
     char title[TITLE_BYTES];
 
+    if (!s->opts.quiet)
+        kernel_features_warn(FEATURE_PROC); /* a limit that is unknown always fits */
     format_title(&s->plan, title);
     if (client_outputs_open_json(&s->outputs, &s->opts) != 0 ||
         preflight_report_plan(&s->outputs.json, "tcpclient", title, p) != 0)

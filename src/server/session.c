@@ -87,6 +87,8 @@ int server_session_print_plan(struct server *s)
 {
     char title[128];
 
+    if (!s->opts.quiet)
+        kernel_features_warn(FEATURE_PROC); /* a limit that is unknown always fits */
     name_plan(s, title, sizeof title);
     if (open_json(s) != 0 ||
         preflight_report_plan(&s->json, "tcpserver", title, &s->plan.preflight) != 0)

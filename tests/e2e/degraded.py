@@ -170,6 +170,11 @@ def test_figures_missing_from_proc_are_unknown():
         check_equal(server.result["rss_bytes"] is not None, known, "whether the server's memory is known")
         check_equal("resident" in r.err, known, f"whether the text has it: {r.err}")
         check("EiB" not in r.err + server.stderr(), "no unknown figure is printed as a number")
+        for plan in ([TCPCLIENT, "--plan", "127.0.0.1"], [TCPSERVER, "--plan"]):
+            p = run_command([*prefix, *plan])
+            check(re.search(r"^fs.file-max +- +\d+  ok$", p.stdout, re.M), p.stdout)
+            check_warnings(warnings(p.stderr), [], "no complete /proc here", f"of {plan} without {directory}")
+            check_equal(run_command([*prefix, *plan, "-q"]).stderr, "", f"{plan} -q")
 
 
 def test_ipv4_works_when_ipv6_is_disabled():
