@@ -64,9 +64,14 @@ is_count() {
     [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
 }
 
+# A host may have several configurations.
+refuse() {
+    die "$config: $*"
+}
+
 # A key, its value, its minimum and its maximum.
 need_count() {
-    is_count "$2" "$3" "$4" || die "$1: invalid value '$2': expected a number from $3 to $4"
+    is_count "$2" "$3" "$4" || refuse "$1: invalid value '$2': expected a number from $3 to $4"
 }
 
 # A key, its duration, and its minimum.
@@ -77,7 +82,7 @@ set_seconds() {
     *) seconds_each=1 ;;
     esac
     is_count "${2%[smh]}" "$3" 99999 ||
-        die "$1: invalid value '$2': expected a time such as 90s, 45m or 2h: a number from $3 to 99999 and a unit"
+        refuse "$1: invalid value '$2': expected a time such as 90s, 45m or 2h: a number from $3 to 99999 and a unit"
     seconds=$((${2%[smh]} * seconds_each))
 }
 
@@ -85,12 +90,13 @@ set_seconds() {
 refuse_mail_without_privileges() {
     [ -n "$mail_to" ] && [ "${sendmail%%[[:blank:]]*}" = /usr/sbin/sendmail ] || return 0
     ! grep -q '^NoNewPrivs:[[:space:]]*1' /proc/self/status ||
-        die "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to; OnFailure= of the unit sends the mail instead"
+        refuse "mail-to: sendmail cannot deliver under NoNewPrivileges=: remove mail-to; OnFailure= of the unit sends the mail instead"
 }
 
 check_config() {
-    [ -n "$client_options" ] || die "$1: missing client-options"
-    [ -n "$results" ] || die "$1: missing results"
+    config=$1
+    [ -n "$client_options" ] || refuse "missing client-options"
+    [ -n "$results" ] || refuse "missing results"
     need_count runs "$runs" 1 99
     need_count repeats "$repeats" 0 99
     need_count history "$history" 1 999
@@ -101,22 +107,22 @@ check_config() {
     repeat_wait_s=$seconds
     case $require in
     '' | p50 | p90 | p95 | p99 | p99.9 | p99.99 | max) ;;
-    *) die "require: invalid value '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
+    *) refuse "require: invalid value '$require': expected p50, p90, p95, p99, p99.9, p99.99 or max" ;;
     esac
     case $any_answers in
     yes | no) ;;
-    *) die "any-answers: invalid value '$any_answers': expected yes or no" ;;
+    *) refuse "any-answers: invalid value '$any_answers': expected yes or no" ;;
     esac
-    [ -z "$reference_server" ] || [ -n "$server" ] || die "reference-server: requires server, the program to compare with it"
+    [ -z "$reference_server" ] || [ -n "$server" ] || refuse "reference-server: requires server, the program to compare with it"
     refuse_mail_without_privileges
-    cd "$(dirname "$1")" || die "cannot enter the directory of '$1'"
-    [ -r "$lock" ] || die "lock: cannot read '$lock'"
-    [ -r "$client_options" ] || die "client-options: cannot read '$client_options' in $PWD"
+    cd "$(dirname "$1")" || refuse "cannot enter the directory of '$1'"
+    [ -r "$lock" ] || refuse "lock: cannot read '$lock'"
+    [ -r "$client_options" ] || refuse "client-options: cannot read '$client_options' in $PWD"
     for command in "$tcpclient" "$tcpreport" ${server:+"${server%%[[:blank:]]*}"} ${reference_client:+"$reference_client"} \
         ${reference_server:+"${reference_server%%[[:blank:]]*}"} ${mail_to:+"${sendmail%%[[:blank:]]*}"} flock timeout; do
-        command -v "$command" >/dev/null || die "cannot find '$command'"
+        command -v "$command" >/dev/null || refuse "cannot find '$command'"
     done
-    mkdir -p "$results" || die "results: cannot create '$results'"
-    [ -w "$results" ] || die "results: cannot write to '$results'"
+    mkdir -p "$results" || refuse "results: cannot create '$results'"
+    [ -w "$results" ] || refuse "results: cannot write to '$results'"
     results=$(cd "$results" && pwd)
 }

@@ -22,6 +22,7 @@ def test_bad_configurations_get_one_line_and_nothing_is_started():
         write(nights.file("nightly.conf"), f"{good}{line}\n")
         night, err = nights.run(3)
         check(text in err and len(err.splitlines()) == 1, f"{text!r} in {err}")
+        check(err.startswith(f"nightly.sh: {nights.file('nightly.conf')}:"), f"a host may have several: {err}")
         check_equal(night, None, f"a night with {line}")
     check_equal(glob.glob(f"{nights.directory}/**/evaluated", recursive=True), [], "evaluated values")
     for arguments in ((), ("a.conf", "b.conf")):
