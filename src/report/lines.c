@@ -12,10 +12,19 @@
 
 enum { FIRST_ROOM_BYTES = 256, MOST_ROOM_BYTES = 64 << 20 };
 
+static int cannot_open(const char *path)
+{
+    const char *text = strerror(errno);
+    const bool is_option = errno == ENOENT && path[0] == '-' && path[1] != '\0';
+
+    return log_error("%s: cannot read: %s%s", path, text,
+                     is_option ? ": options must precede --" : "");
+}
+
 int lines_open(struct lines *l, const char *path)
 {
     *l = (struct lines){.path = path, .in = fopen(path, "re")};
-    return l->in != NULL ? 0 : log_error("%s: cannot read: %s", path, strerror(errno));
+    return l->in != NULL ? 0 : cannot_open(path);
 }
 
 void lines_close(struct lines *l)

@@ -111,6 +111,8 @@ def test_command_line_is_checked():
                             (["merge", "--nonsense", "x"], "unknown"),
                             (["compare", "x", "y"], "missing -- between"), (["compare", "x", "--"], "missing FILE"),
                             (["compare", "--", "x"], "missing FILE"),
+                            (["show", "--", "--watch"], "--watch: cannot read: No such file or directory: options must precede --\n"),
+                            (["show", "-"], "-: cannot read: No such file or directory\n"),
                             (["compare", "--min-runs", "0", "x", "--", "x"], "--min-runs")):
         r = report(*arguments, code=2)
         check(text in r.stderr and len(r.stderr.splitlines()) == 1, f"{text!r} in {r.stderr}")
