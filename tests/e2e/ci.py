@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """.ci/run, tests/deep and scripts/install-deps.sh, with stubs for the tools: no failure is ignored."""
 
+import glob
 import shlex
 
 from helpers.harness import *
@@ -218,6 +219,29 @@ def test_no_test_may_be_left_out_for_lack_of_a_library():
         check_equal(code, 0, f"{suite}: {out}")
     code, out = run_suite("release", cmake=cmake.replace("ALL_TESTS=ON", "NO_TESTS=ON"))
     check_equal(code, 1, f"the control: {out}")
+
+
+def test_run_without_a_test_fails():
+    """With each preset, as when the tests that a script names have other names now."""
+    tree = temp_path("tree")
+    for name, text in (("CMakePresets.json", read_source("CMakePresets.json")),
+                       ("CMakeLists.txt", "cmake_minimum_required(VERSION 3.22)\nproject(x NONE)\nenable_testing()\nadd_test(NAME a COMMAND true)\n")):
+        os.makedirs(tree, exist_ok=True)
+        write_text(os.path.join(tree, name), text)
+    presets = [preset["name"] for preset in json.loads(read_source("CMakePresets.json"))["testPresets"]]
+    check("release" in presets, f"presets: {presets}")
+    for preset in presets:
+        r = run_command(["cmake", "--preset", preset], cwd=tree)
+        check_equal(r.returncode, 0, f"{preset}: {r.stderr}")
+        for name, succeeds in (("^a$", True), ("^b$", False)):  # the first is the control
+            r = run_command(["ctest", "--preset", preset, "--tests-regex", name], cwd=tree)
+            check_equal(r.returncode == 0, succeeds, f"{preset}, {name}: {r.stdout}{r.stderr}")
+    paths = [*glob.glob(os.path.join(SOURCE_DIR, "tests/packaging/*")), os.path.join(SOURCE_DIR, "tests/covered")]
+    without_presets = {path: text for path, text in zip(paths, map(read_text, paths)) if " ctest " in text}
+    check(len(without_presets) > 3, f"{without_presets.keys()}")
+    for path, text in without_presets.items():
+        check_equal([line for line in text.splitlines() if " ctest " in line and " ctest --no-tests=error " not in line], [], path)
+        check(" -DTCPSCALER_ALL_TESTS=ON" in text, f"{path}: tests may be left out for lack of a library")
 
 
 def test_unit_tests_are_configured_anew_if_some_may_have_been_left_out():
