@@ -86,6 +86,18 @@ def test_programs_that_would_run_nothing_or_never_end_are_refused():
             check((r.returncode, r.stderr.startswith("usage: ")) == (2, True), f"{simulator} {arguments}: {r.returncode}: {r.stderr}")
 
 
+def test_scenario_that_injects_nothing_does_not_pass():
+    scenarios = {"injects_nothing": ["row.expect('n', 1, 1)"], "injects_none": ["row.injected('faults', 0)", "row.expect('n', 1, 1)"],
+                 "lacks_something": ["skip('a reason')"], "passes": ["row.injected('faults', 1)", "row.expect('n', 1, 1)"]}
+    lines = ["from table import *"]
+    for name, body in scenarios.items():
+        lines += ["@scenario()", f"def {name}(row):", *(f"    {line}" for line in body)]
+    lines += [f"print({', '.join(f'run_scenario({name!r}).verdict' for name in scenarios)}, sep=', ')"]
+    r = run_command([sys.executable, write_text(temp_path("some.py"), "\n".join(lines))],
+                    env={**os.environ, "PYTHONPATH": ":".join(os.path.join(SOURCE_DIR, "tests", name) for name in ("e2e", "torture"))})
+    check_equal(r.stdout, "NOT INJECTED, NOT INJECTED, SKIP, ok\n", f"verdicts; {r.stderr}")
+
+
 def test_failing_build_ends_the_run():
     _, goes_on = run_ci(cmake="echo built")  # the control: all succeed
     code, out = run_ci(cmake='case $* in *--build*) echo "an error of the compiler"; exit 1 ;; esac')

@@ -167,6 +167,8 @@ def try_scenario(name):
     enter_own_network()
     try:
         scenarios[name](row)
+        if not row.injections:
+            row.faults.add("NOT INJECTED")
     except Skip as why:
         row.note("SKIP", why)
         row.skipped = True
