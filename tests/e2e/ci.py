@@ -248,6 +248,8 @@ def test_run_without_a_test_fails():
         for name, succeeds in (("^a$", True), ("^b$", False)):  # the first is the control
             r = run_command(["ctest", "--preset", preset, "--tests-regex", name], cwd=tree)
             check_equal(r.returncode == 0, succeeds, f"{preset}, {name}: {r.stdout}{r.stderr}")
+    for path, run in ("debian/rules", "dh_auto_test "), ("packaging/tcpscaler.spec", "%ctest "):
+        check_equal(["--no-tests=error" in line for line in read_source(path).splitlines() if run in line], [True], path)
     paths = [*glob.glob(os.path.join(SOURCE_DIR, "tests/packaging/*")), os.path.join(SOURCE_DIR, "tests/covered")]
     without_presets = {path: text for path, text in zip(paths, map(read_text, paths)) if " ctest " in text}
     check(len(without_presets) > 3, f"{without_presets.keys()}")
