@@ -75,12 +75,13 @@ def wait_for_a_slot(directory):
 
 
 def leave_time_for_queries(directory):
-    """3,000 of 3,100 connections go at once. In one go that would take 30 ms or more, as a system call takes 10 us here."""
-    r, _ = run(directory, "--conn-schedule", "500ms:3100,500ms:100", "-r", "2000", "--threads", "1", "--require", "p50",
-               world="latency_us=50 call_ns=10000")
-    check(r["connections"]["outcomes"] == {"run/finished": 3100}, f"ends: {r['connections']['outcomes']}")
-    late_ms = r["latency_ns"]["send_lag"]["max"] / 1e6
-    check(late_ms < 10, f"a query was sent {late_ms} ms late")
+    """3,000 of 3,100 connections open at once, and go at once. A system call takes 10 us here: the going would take 30 ms or more in one
+    go, and opening 256 takes 18 ms."""
+    for schedule, most_ms in ("1500ms:100,1500ms:3100", 3), ("500ms:3100,500ms:100", 10):
+        r, _ = run(directory, "--conn-schedule", schedule, "-r", "2000", "--threads", "1", "--require", "p50", world="latency_us=50 call_ns=10000")
+        check(r["connections"]["outcomes"] == {"run/finished": 3100}, f"ends: {r['connections']['outcomes']}")
+        late_ms = r["latency_ns"]["send_lag"]["max"] / 1e6
+        check(late_ms < most_ms, f"{schedule}: a query was sent {late_ms} ms late")
 
 
 def begin_with_none(directory):

@@ -20,6 +20,10 @@ enum { MEMORY_WAIT_US = 5000 };
  * sockets. */
 enum { MOST_PER_CALL = 256 };
 
+/* Limit on the time per call under load, because queries become due meanwhile: opening takes 30 us
+ * per connection, 300 us with TLS, and 256 in one go took 8 and 70 ms. */
+#define MOST_NS_UNDER_LOAD 200000u
+
 /* Connections that arrive on schedule use their own random numbers. */
 #define SEED_OF_ARRIVALS 0x9e3779b97f4a7c15ull
 
@@ -233,16 +237,24 @@ static uint32_t most_per_call(const struct client_connect *cc)
     return window < MOST_PER_CALL ? window : MOST_PER_CALL;
 }
 
-/* Opens as many as window and rate allow. */
+/* Returns whether more may be opened by a call that began at begin_ns. */
+static bool has_time(const struct client_connect *cc, uint64_t begin_ns)
+{
+    return !cc->span->running || clock_now_ns() - begin_ns < MOST_NS_UNDER_LOAD;
+}
+
+/* Opens as many as window, rate and time allow, but at least one if window and rate do. */
 void client_connect_more(struct client_connect *cc)
 {
     const uint32_t most = most_per_call(cc);
+    const uint64_t begin_ns = clock_now_ns();
     uint32_t n_opened = 0;
 
     if (cc->stopped)
         return;
     cc->opening = true;
-    while (has_more(cc) && has_room(cc) && n_opened < most && reserve_one(cc)) {
+    while (has_more(cc) && has_room(cc) && n_opened < most &&
+           (n_opened == 0 || has_time(cc, begin_ns)) && reserve_one(cc)) {
         struct client_conn *c = take_next(cc);
 
         n_opened++;
