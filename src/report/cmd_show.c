@@ -60,6 +60,32 @@ static void print_connections(const struct json_object *result)
     PRINT_COUNTS("Connections", result, counts);
 }
 
+/* In the words of tcpclient, each line only for runs that have such counts. */
+static void print_special_counts(const struct json_object *result)
+{
+    static const struct count recovery[] = {{"recovery.lost", "lost"}, {"recovery.back", "back"}};
+    static const struct count demand[] = {{"on_demand.clients", "clients"},
+                                          {"on_demand.clients_connected", "tried to connect"},
+                                          {"on_demand.waited", "queries waited for a connection"},
+                                          {"on_demand.unconnected", "failed with it"}};
+    static const struct count tls[] = {{"tls.handshakes", "handshakes"},
+                                       {"tls.resumed", "resumed"}};
+    static const struct count proxy[] = {{"proxy.headers", "headers sent"}};
+    static const struct count udp[] = {{"udp.malformed", "malformed"},
+                                       {"udp.dropped", "dropped by this host"}};
+
+    if (result_find(result, "recovery") != NULL)
+        PRINT_COUNTS("Recovery", result, recovery);
+    if (result_find(result, "on_demand") != NULL)
+        PRINT_COUNTS("On demand", result, demand);
+    if (result_find(result, "tls") != NULL)
+        PRINT_COUNTS("TLS", result, tls);
+    if (result_find(result, "proxy") != NULL)
+        PRINT_COUNTS("PROXY", result, proxy);
+    if (result_find(result, "udp") != NULL)
+        PRINT_COUNTS("UDP", result, udp);
+}
+
 #define UNANSWERED(count, word, which) {"queries." #count, word},
 
 static void print_queries(const struct json_object *result)
@@ -169,6 +195,7 @@ static void print_head(const struct recording *r)
     printf(" to %s, started %s\n\n", plain(to, target != NULL ? target : "several targets"),
            plain(started, result_string(r->result, "started")));
     print_connections(r->result);
+    print_special_counts(r->result);
     if (result_is_of_listener(r->result)) {
         print_messages(r->result);
     } else if (result_has_queries(r->result)) {

@@ -263,6 +263,25 @@ def test_show_prints_what_tcpclient_printed():
           "limiting factors as tcpclient prints them")
 
 
+def test_show_prints_the_counts_of_what_only_some_runs_have():
+    directory = temp_directory()
+    path = f"{directory}/run.json"
+    with Server() as server:
+        client = Client("-p", server.port, "-c", 1, "-r", 100, "-t", 0.1, "--stats-interval", 0, "127.0.0.1")
+        client.wait()
+    shutil.copy(client.json_path, path)
+    some = {"recovery": ({"lost": 1349, "back": 1344, "syn_retransmits": 0}, "Recovery     1,349 lost, 1,344 back\n"),
+            "on_demand": ({"clients": 50, "clients_connected": 49, "waited": 379, "unconnected": 0},
+                          "On demand    50 clients, 49 tried to connect, 379 queries waited for a connection, 0 failed with it\n"),
+            "tls": ({"handshakes": 20, "resumed": 5}, "TLS          20 handshakes, 5 resumed\n"),
+            "proxy": ({"headers": 20}, "PROXY        20 headers sent\n"),
+            "udp": ({"malformed": 2, "dropped": None}, "UDP          2 malformed\n")}
+    for key, (value, line) in some.items():
+        check(f"\n{line[:13]}" not in report("show", path).stdout, f"the control: no {key}")
+        change(path, **{key: value})
+        check(f"\n{line}" in report("show", path).stdout, f"{line!r} in {report('show', path).stdout}")
+
+
 @covered_by_others
 def test_merge_warns_of_mismatches_and_takes_the_worst_verdict():
     directory = temp_directory()
