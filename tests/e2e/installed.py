@@ -256,6 +256,13 @@ def test_installation_that_fails_leaves_nothing_in_the_build_directory():
     check_equal((r.returncode, r.stderr, sorted(os.listdir(build))), (0, "", before), "the control: one that succeeds")
 
 
+def test_directories_where_nothing_would_be_installed_are_refused():
+    """CMake's file(GLOB) takes brackets in the path of the build as a pattern."""
+    for name, is_refused in ("build [1]", True), ("build (1) +", False):
+        r = run_command(["cmake", "-S", SOURCE_DIR, "-B", os.path.join(temp_directory(), name), "-DBUILD_TESTING=OFF"])
+        check_equal((r.returncode != 0, "must not contain [" in r.stderr), (is_refused, is_refused), f"{name}: {r.stderr}")
+
+
 def test_programs_print_the_name_they_are_called_by():
     for prefix in PREFIXES:
         for directory, name in (("bin", f"{prefix}tcpclient"), ("bin", f"{prefix}tcpserver"), ("lib/tcpscaler/bin", "tcpclient"),
