@@ -113,6 +113,13 @@ def test_installed_texts_name_only_what_is_installed():
         check_equal(found, {}, f"names of what is not installed, prefix '{prefix}'")
 
 
+def test_man_pages_say_where_guides_are_without_a_package():
+    root = installed("")
+    pages = {path: text for path, text in texts_below(root) if "/man/" in path and "/usr/share/doc" in text}
+    check(pages, "pages that say where guides are")
+    check_equal([path for path, text in pages.items() if "/usr/local/share/doc" not in text], [], "of the package only")
+
+
 def test_wrong_names_are_found():
     """The control."""
     guide = f"{DOC}/docs/nightly.md"
