@@ -102,7 +102,8 @@ static const char *unanswered_remedy(const struct diagnosis_input *in, const str
         return diagnosis_line_count(in, REASON_REFUSED) > 0
                    ? "nothing listens there: some sockets got 'port unreachable', and hosts limit "
                      "how many ICMP messages they send"
-                   : "the server hangs, or a firewall drops the datagrams";
+                   : "the server hangs or answers from another of its addresses, or a firewall "
+                     "drops the datagrams";
     if (accepts_none)
         return "the server does not accept connections: it hangs or is stopped";
     if (in->listens)
@@ -197,7 +198,8 @@ uint64_t diagnosis_silence_closed(const struct diagnosis_input *in)
 static const char *silent_port_remedy(const struct diagnosis_input *in, bool are_closed)
 {
     if (in->over_udp)
-        return "the server there hangs, or a firewall drops the datagrams";
+        return "the server there hangs or answers from another of its addresses, or a firewall "
+               "drops the datagrams";
     if (are_closed)
         return "usually only one side uses TLS (tls=yes), the server there speaks another "
                "--protocol, it has reached a limit, or it is a proxy whose backend is down";

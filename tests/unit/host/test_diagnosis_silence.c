@@ -328,7 +328,18 @@ static void a_silent_port_has_its_own_remedy(void **state)
     in.half_open = 10;
     diagnosis_make(&d, &in);
     assert_one("nobody answers", 10, "ever got an answer; all others",
-               "the server there hangs, or a firewall drops the datagrams");
+               "the server there hangs or answers from another of its addresses, or a firewall");
+}
+
+/* A server bound to no address of a host that has several, unless it uses IP_PKTINFO. */
+static void over_udp_the_server_may_answer_from_another_address(void **state)
+{
+    (void)state;
+    in.protocol = "dns";
+    in.over_udp = true;
+    in.half_open = 100;
+    nobody_answers(PHASE_RECEIVE, REASON_HALF_OPEN);
+    assert_one("nobody answers", 100, "over UDP", "answers from another of its addresses");
 }
 
 static void without_overflows_none_are_named(void **state)
@@ -400,6 +411,7 @@ int main(void)
         TEST(unresponsive_udp_sockets_acknowledge_nothing),
         TEST(handshakes_that_take_too_long_are_named),
         TEST(a_silent_port_has_its_own_remedy),
+        TEST(over_udp_the_server_may_answer_from_another_address),
         TEST(without_overflows_none_are_named),
         TEST(half_open_ones_point_to_the_accept_queue),
         TEST(half_open_ones_that_were_replaced_are_named),
