@@ -10,6 +10,8 @@
 
 #include "workload/inflight_slots.h"
 
+#include <assert.h>
+
 /* inflight_assign_id() for a connection whose next id may be in use. */
 int inflight_ids_assign_free(struct inflight *t, struct inflight_list *list, bool *recycled);
 
@@ -25,6 +27,7 @@ static inline void inflight_ids_advance(struct inflight_list *list)
  * was reused for it. */
 static inline int inflight_assign_id(struct inflight *t, struct inflight_list *list, bool *recycled)
 {
+    assert(list->queued_head != INFLIGHT_NONE);
     if (t->has_ids && (list->wrapped || list->indexed))
         return inflight_ids_assign_free(t, list, recycled);
     *recycled = false;
