@@ -199,6 +199,13 @@ def test_soak_refuses_a_file_that_it_cannot_write():
     check_equal((r.returncode, "--csv: /none/x.churn: No such file or directory" in r.stderr), (2, True), r.stderr)
 
 
+@plain_build_only
+def test_file_that_becomes_full_does_not_end_the_load():
+    r = soak("--csv", "/dev/full")
+    check_equal(r.stderr, "soak: /dev/full: No space left on device: no more rows\n", "once")
+    check_equal(r.stdout.count("churn: "), 1, f"it is judged: {r.stdout}")
+
+
 def program_that(does):
     """A program that does this, in the words of sh."""
     return write_program(temp_path("program"), f"#!/bin/sh\n{does}\n")
@@ -216,9 +223,11 @@ done
 exec {os.path.abspath(TCPCLIENT)} "$@"''')
     for client, says in ((short, r"after [\d.]+ s: \d+ samples are too few for 10 blocks"),
                          (program_that("echo 'no luck' >&2; exit 3"), "with exit code 3: no luck")):
-        r = soak(TCPCLIENT=client)
+        samples = temp_path("samples.csv")
+        r = soak("--csv", samples, TCPCLIENT=client)
         with stall_may_spoil():  # the short one can be over before it is seen
             check(re.fullmatch(f"soak: churn: tcpclient ended {says}\n", r.stderr), r.stderr)
+            check_equal(read_text(samples).count("\n") > 1, client == short, "what was sampled is there")
         check_equal((r.returncode, r.stdout, len(r.stderr.splitlines())), (1, "", 1), f"in one line: {r.stderr}")
 
 
