@@ -10,6 +10,7 @@
 #define TCPSCALER_CONFIG_OPTIONS_SECTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define OPTIONS_SECTION_MOST        16
 #define OPTIONS_SECTION_ERROR_BYTES 128
@@ -32,6 +33,10 @@ struct options_sections {
 /* Returns 0, or -1 with the reason if there are OPTIONS_SECTION_MOST of this source. */
 int options_section_add(struct options_sections *all, unsigned source,
                         const struct options_section *section, char *reason);
+
+/* Returns the value of the key "name", of *n_bytes, in settings on the command line, such as
+ * "share=70%,name=stub"; NULL: there is none. */
+const char *options_section_find_name(const char *text, size_t *n_bytes);
 
 /* Whether a line of a file begins a section. */
 bool options_section_is_header(const char *line);

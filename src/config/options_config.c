@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 64, MOST_DECIMALS = 19 };
+enum { NUMBER_BYTES = 64, MOST_DECIMALS = 19, MOST_NAME_BYTES = 40 };
 
 /* --- reading --- */
 
@@ -100,8 +100,14 @@ int options_read_text(struct options *o, void *settings, enum options_source sou
 static int refuse_setting(const struct options_section *s, unsigned line, const char *reason,
                           char *error)
 {
+    size_t n_name = 0;
+    const char *name = s->file == NULL ? options_section_find_name(s->text, &n_name) : NULL;
+
     if (s->file != NULL)
         snprintf(error, OPTIONS_ERROR_BYTES, "%.80s:%u: %.220s", s->file, line, reason);
+    else if (name != NULL)
+        snprintf(error, OPTIONS_ERROR_BYTES, "--%s: %.*s: %.240s", s->option,
+                 (int)(n_name < MOST_NAME_BYTES ? n_name : MOST_NAME_BYTES), name, reason);
     else
         snprintf(error, OPTIONS_ERROR_BYTES, "--%s: %.280s", s->option, reason);
     return -1;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NAME_KEY "name"
+
 #define REFUSE(...) (snprintf(reason, OPTIONS_SECTION_ERROR_BYTES, __VA_ARGS__), -1)
 
 int options_section_add(struct options_sections *all, unsigned source,
@@ -19,6 +21,31 @@ int options_section_add(struct options_sections *all, unsigned source,
         return REFUSE("%s: expected at most %d", section->option, OPTIONS_SECTION_MOST);
     all->items[all->n++] = *section;
     return 0;
+}
+
+/* Returns the value if this setting is "name = VALUE", otherwise NULL. */
+static const char *value_of_name(const char *setting)
+{
+    setting += strspn(setting, CONFLINE_BLANKS);
+    if (strncmp(setting, NAME_KEY, strlen(NAME_KEY)) != 0)
+        return NULL;
+    setting += strlen(NAME_KEY);
+    setting += strspn(setting, CONFLINE_BLANKS);
+    return *setting == '=' ? setting + 1 + strspn(setting + 1, CONFLINE_BLANKS) : NULL;
+}
+
+const char *options_section_find_name(const char *text, size_t *n_bytes)
+{
+    for (;; text++) {
+        const char *value = value_of_name(text);
+
+        *n_bytes = value != NULL ? strcspn(value, CONFLINE_BLANKS ",") : 0;
+        if (*n_bytes > 0)
+            return value;
+        text += strcspn(text, ",");
+        if (*text == '\0')
+            return NULL;
+    }
 }
 
 bool options_section_is_header(const char *line)

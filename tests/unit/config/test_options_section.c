@@ -21,7 +21,7 @@ struct settings {
 
 struct own {
     uint64_t count;
-    const char *text;
+    const char *text, *name;
 };
 
 static const struct option_row rows[] = {
@@ -31,12 +31,13 @@ static const struct option_row rows[] = {
 static const struct option_row own_rows[] = {
     {"count", 0, OPTION_COUNT, offsetof(struct own, count), "N", "", 0, 0, NULL},
     {"text", 0, OPTION_TEXT, offsetof(struct own, text), "TEXT", "", 0, 0, NULL},
+    {"name", 0, OPTION_TEXT, offsetof(struct own, name), "NAME", "", 0, 0, NULL},
 };
 
-static unsigned char given[2], own_given[2];
+static unsigned char given[2], own_given[3];
 static struct options table = {.program = "tool", .rows = rows, .n_rows = 2, .given = given};
 static struct options own_table = {
-    .program = "tool", .rows = own_rows, .n_rows = 2, .given = own_given};
+    .program = "tool", .rows = own_rows, .n_rows = 3, .given = own_given};
 static struct settings settings;
 static struct own own;
 static char file[512], copy[512], error[OPTIONS_ERROR_BYTES];
@@ -136,14 +137,30 @@ static void repeated_options_of_the_command_line_replace_those_of_the_file(void 
     assert_int_equal(own.count, 8);
 }
 
-static void a_bad_setting_of_the_command_line_is_named_with_its_option(void **state)
+static void a_bad_setting_of_the_command_line_is_named_with_its_option_and_section(void **state)
 {
+    static const struct {
+        const char *section, *error;
+    } bad[] = {
+        {"a=5", "--kind: a: unknown option: expected count, text, name"},
+        {"name=x,count", "--kind: x: count: missing value N"},
+        {"count, name = x ,name=y", "--kind: x: count: missing value N"},
+        {"text=name=x,count", "--kind: count: missing value N"},
+        {"name,name=,names=x,text=y,count", "--kind: name: missing value NAME"},
+        {"a,name=a234567890b234567890c234567890d234567890e",
+         "--kind: a234567890b234567890c234567890d234567890: a: unknown option: expected count, "
+         "text, name"},
+    };
+
     (void)state;
-    assert_int_equal(read_file(""), 0);
-    assert_int_equal(options_set(&table, &settings, &rows[1], "a=5", OPTIONS_COMMAND_LINE, error),
-                     0);
-    assert_int_equal(read_own(0), -1);
-    assert_string_equal(error, "--kind: a: unknown option: expected count, text");
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(read_file(""), 0);
+        assert_int_equal(
+            options_set(&table, &settings, &rows[1], bad[i].section, OPTIONS_COMMAND_LINE, error),
+            0);
+        assert_int_equal(read_own(0), -1);
+        assert_string_equal(error, bad[i].error);
+    }
 }
 
 static void sections_and_their_settings_count_as_given_where_they_stand(void **state)
@@ -192,7 +209,7 @@ int main(void)
         cmocka_unit_test(sections_may_be_empty_and_have_no_name),
         cmocka_unit_test(bad_headers_and_bad_lines_are_named_by_their_number),
         cmocka_unit_test(repeated_options_of_the_command_line_replace_those_of_the_file),
-        cmocka_unit_test(a_bad_setting_of_the_command_line_is_named_with_its_option),
+        cmocka_unit_test(a_bad_setting_of_the_command_line_is_named_with_its_option_and_section),
         cmocka_unit_test(sections_and_their_settings_count_as_given_where_they_stand),
         cmocka_unit_test(printed_sections_are_read_back),
     };
