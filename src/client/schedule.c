@@ -39,6 +39,8 @@ static int read_steps(struct schedule *s, const char *option, const char *steps)
         return -1;
     failed = schedule_parse(s, text != NULL ? text : steps, error);
     free(text);
+    if (failed && steps[0] == '@')
+        return log_error("--%s: '%s': %s", option, steps + 1, error);
     return failed ? log_error("--%s: %s", option, error) : 0;
 }
 

@@ -2,6 +2,9 @@
  * test_client_schedule: schedules from options and files. */
 #include "client/schedule.h"
 
+#include "base/log.h"
+#include "print_steps.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,6 +80,26 @@ static void invalid_schedules_are_refused(void **state)
     assert_int_equal(client_schedule_read(&s, &(struct client_opts){.schedule = at_path}), -1);
 }
 
+static void an_error_in_a_file_names_the_file(void **state)
+{
+    const struct client_opts opts = {.schedule = at_path, .conn_schedule = at_path};
+    struct schedule s;
+    char expected[128], *text;
+
+    (void)state;
+    write_file("10s:5\n10s:5x\n", 13);
+    log_set_stream(print_open());
+    assert_int_equal(client_schedule_read(&s, &opts), -1);
+    assert_int_equal(client_schedule_read_connections(&s, &opts), -1);
+    log_set_stream(NULL);
+    text = print_close();
+    snprintf(expected, sizeof expected, ": --schedule: '%s': invalid step '10s:5x'", path);
+    assert_has(text, expected);
+    snprintf(expected, sizeof expected, ": --conn-schedule: '%s': invalid step '10s:5x'", path);
+    assert_has(text, expected);
+    free(text);
+}
+
 static void a_connection_schedule_has_a_peak_of_at_least_one_connection(void **state)
 {
     static const struct {
@@ -100,6 +123,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_schedule_is_read_from_the_option_or_from_its_file,
                                         create_file, remove_file),
         cmocka_unit_test_setup_teardown(invalid_schedules_are_refused, create_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_error_in_a_file_names_the_file, create_file,
+                                        remove_file),
         cmocka_unit_test(a_connection_schedule_has_a_peak_of_at_least_one_connection),
     };
 
