@@ -34,4 +34,10 @@ static inline bool output_is_named_stdout(const struct output *o)
     return strcmp(o->name, "-") == 0;
 }
 
+/* The name for messages: with --raw, nobody typed "-". */
+static inline const char *output_shown_name(const struct output *o)
+{
+    return output_is_named_stdout(o) ? "stdout" : o->name;
+}
+
 #endif

@@ -186,8 +186,9 @@ static int open_output(struct output *o)
         o->fd = output_is_named_stdout(o) ? open_stdout() : open_file(o);
     if (o->replacement == NULL && o->fd < 0)
         return errno == EBADF && output_is_named_stdout(o)
-                   ? log_error("--%s: cannot write '-': stdout is closed", o->option)
-                   : log_error("--%s: cannot write '%s': %s", o->option, o->name, strerror(errno));
+                   ? log_error("--%s: stdout is closed", o->option)
+                   : log_error("--%s: cannot write '%s': %s", o->option, output_shown_name(o),
+                               strerror(errno));
     if (outputs_add(o) == 0) {
         o->stream = open_stream(o);
         if (o->stream != NULL)
@@ -243,7 +244,8 @@ static int log_failure(const struct output *o, int error)
     if (o->backlog.n_lines_lost > 0)
         snprintf(lost, sizeof lost, "; %" PRIu64 " %s missing", o->backlog.n_lines_lost,
                  units_noun(o->backlog.n_lines_lost, "line is", "lines are"));
-    return log_error("--%s: could not write '%s': %s%s", o->option, o->name, text_of(error), lost);
+    return log_error("--%s: could not write '%s': %s%s", o->option, output_shown_name(o),
+                     text_of(error), lost);
 }
 
 /* Clears the error, and discards what stdio still holds. */
@@ -270,8 +272,8 @@ void output_say_lost(struct output *o, int error, const char *what, bool reopens
     if (error == 0 || o->said_lost)
         return;
     o->said_lost = true;
-    log_error("--%s: cannot write '%s': %s; %s are lost%s", o->option, o->name, strerror(error),
-              what, reopens && !output_is_named_stdout(o) ? " until SIGHUP" : "");
+    log_error("--%s: cannot write '%s': %s; %s are lost%s", o->option, output_shown_name(o),
+              strerror(error), what, reopens && !output_is_named_stdout(o) ? " until SIGHUP" : "");
 }
 
 void output_reopen(struct output *o, const char *head)

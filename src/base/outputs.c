@@ -98,7 +98,7 @@ int outputs_add(const struct output *o)
         if (is_same_output(opened[i], o))
             return log_error(
                 "--%s: '%s' is also the file of --%s: expected a different file for each",
-                o->option, o->name, opened[i]->option);
+                o->option, output_shown_name(o), opened[i]->option);
         if (is_temporary(opened[i], o) || is_temporary(o, opened[i]))
             return log_error("--%s: '%s' conflicts with --%s '%s': one is the temporary file of "
                              "the other",

@@ -58,7 +58,7 @@ static void log_rows(const struct output *o, const struct rows_result *rows)
     if (n_missing > 0)
         snprintf(missing, sizeof missing, "; %s %s missing", units_format_count(n, n_missing),
                  units_noun(n_missing, "row is", "rows are"));
-    log_error("--%s: could not write '%s': %s%s", o->option, o->name, why, missing);
+    log_error("--%s: could not write '%s': %s%s", o->option, output_shown_name(o), why, missing);
 }
 
 static void log_limits(const struct diagnosis *d)

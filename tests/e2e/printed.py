@@ -12,6 +12,9 @@ def test_quiet_still_prints_why_a_run_is_not_valid():
         check_code(r, 3)
         lost = f"could not write '/dev/full': No space left on device; {r.json['output']['dropped_rows']} rows are missing"
         check_equal(r.err.splitlines(), [f"tcpclient: SUSPECT: {', '.join(r.json['reasons'])}", f"tcpclient: --output: {lost}"], "stderr")
+        with open("/dev/full", "w") as full:
+            r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", "-R", f"127.0.0.1:{server.port}", stdout=full)
+        check(r.err.splitlines()[1].startswith("tcpclient: --raw: could not write 'stdout': No space left on device; "), r.err)
         r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")
     check_equal(r.err == "", not r.json["reasons"], f"nothing is said of a valid run: {r.err}")
     r = run_client("-q", "-c", 2, "-r", 50, "-t", "0.3", f"127.0.0.1:{server.port}")

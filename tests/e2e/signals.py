@@ -203,7 +203,7 @@ def test_server_says_at_once_that_rows_on_stdout_are_lost():
     with open(err, "w") as f:
         server = spawn([TCPSERVER, "--connections-out", "-", "0"], stdout=writing, stderr=f)
     os.close(writing)
-    words = "tcpserver: --connections-out: cannot write '-': Broken pipe; rows are lost\n"
+    words = "tcpserver: --connections-out: cannot write 'stdout': Broken pipe; rows are lost\n"
     wait_for(lambda: words in read_text(err), "its words")
     check_equal(stop(server), 1, "exit code")
 

@@ -3,8 +3,10 @@
 #include "base/output.h"
 
 #include "base/inputs.h"
+#include "base/log.h"
 #include "base/outputs.h"
 #include "output_steps.h"
+#include "print_steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -240,6 +243,27 @@ static void what_is_left_of_a_failed_document_is_the_old_one_and_of_a_log_its_be
     assert_content(a, "begin");
 }
 
+/* --raw, for example, has no "-" of the user's. */
+static void errors_name_stdout(void **state)
+{
+    struct output one, other;
+    char *text;
+
+    (void)state;
+    fflush(stdout);
+    log_set_stream(print_open());
+    assert_int_equal(output_open_log(&one, "raw", "-"), 0);
+    assert_int_equal(output_open_document(&other, "json", "-"), -1);
+    output_say_lost(&one, EPIPE, "rows", true);
+    assert_int_equal(fail_to_end(&one), -1);
+    log_set_stream(NULL);
+    text = print_close();
+    assert_has(text, "--json: 'stdout' is also the file of --raw");
+    assert_has(text, "--raw: cannot write 'stdout': Broken pipe; rows are lost\n");
+    assert_has(text, "--raw: could not write 'stdout': Bad file descriptor\n");
+    free(text);
+}
+
 static void a_failed_document_in_place_is_left_empty(void **state)
 {
     struct output o;
@@ -342,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_temporary_file_is_no_other_output),
         cmocka_unit_test(devices_may_be_shared),
         cmocka_unit_test(what_is_left_of_a_failed_document_is_the_old_one_and_of_a_log_its_begin),
+        cmocka_unit_test(errors_name_stdout),
         cmocka_unit_test(a_failed_document_in_place_is_left_empty),
         cmocka_unit_test(a_failed_write_is_not_tried_again_with_the_next),
         cmocka_unit_test(an_output_is_found_by_its_files),
