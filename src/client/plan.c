@@ -10,6 +10,7 @@
 #include "client/plan_schedule.h"
 #include "client/plan_target.h"
 #include "client/plan_threads.h"
+#include "client/servers.h"
 #include "client/worker/demand.h"
 #include "client/worker/query.h"
 #include "client/worker/record.h"
@@ -18,6 +19,7 @@
 #include "host/preflight_tuples.h"
 #include "host/process_limits.h"
 #include "measure/rows.h"
+#include "net/control_socket.h"
 #include "net/thread.h"
 #include "workload/identity.h"
 
@@ -229,6 +231,23 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
     return 0;
 }
 
+/* Refuses addresses that neither this host can listen on nor a server can have. */
+static int check_control(const struct client_opts *o)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+    struct client_servers servers = {.n = 0};
+    struct sock_address a;
+
+    if (o->control != NULL && control_socket_resolve(&a, o->control, true, error) != 0)
+        return log_error("--control: %s", error);
+    if (o->server_control != NULL && client_servers_parse(&servers, o->server_control, error) != 0)
+        return log_error("--server-control: %s", error);
+    for (unsigned i = 0; i < servers.n; i++)
+        if (control_socket_resolve(&a, servers.addresses[i], true, error) != 0)
+            return log_error("--server-control: %s", error);
+    return 0;
+}
+
 int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
 {
     struct host_limits host;
@@ -238,7 +257,7 @@ int client_plan_make(struct client_plan *plan, const struct client_opts *opts)
     process_limits_share_malloc();
     large_blocks_map();
     host_limits_read(&host);
-    if (client_plan_queries(&plan->config, plan->sizes, opts) != 0 ||
+    if (check_control(opts) != 0 || client_plan_queries(&plan->config, plan->sizes, opts) != 0 ||
         client_sources_read(&plan->sources, &plan->config, opts, &host) != 0 ||
         plan_cpus(plan, opts) != 0 || client_plan_population(&plan->config, opts) != 0 ||
         client_plan_schedule(&plan->config, &plan->rate_qps, opts) != 0 ||

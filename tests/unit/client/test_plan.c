@@ -111,7 +111,7 @@ static void memory_of_slots_is_that_of_runs_that_reuse_them(void **state)
         "-c 100 --reconnect",
         "-c 100 -r 10 --queries-per-conn 1",
         "--conn-schedule 5s:0-100",
-        "-c 100 --control 9090",
+        "-c 100 --control 127.0.0.1:9090",
         "-r 10 --find connections --find-range 1-100",
     };
 
@@ -178,6 +178,11 @@ static void what_cannot_be_planned_is_refused(void **state)
                    "70000 connections; each address provides ");
     assert_refused("--cpu 4095", "--cpu: ");
     assert_refused("--tls --tls-ca /nonexistent", "--tls-ca: ");
+    assert_refused("--control 127.0.0.1", "--control: invalid value '127.0.0.1': expected ADDR:");
+    assert_refused("--control unix:", "--control: invalid value 'unix:': expected a path");
+    assert_refused("--server-control unix:/a,localhost:x", "--server-control: invalid value "
+                                                           "'localhost:x': expected ADDR:PORT");
+    assert_refused("--server-control unix:/a,unix:/a", "expected different addresses");
 }
 
 static void assert_window(const char *line, uint32_t n)
