@@ -28,7 +28,7 @@ enum { FALLBACK_FIRST_PORT = 1024, ALL_PORTS_BYTES = 32 };
 
 static int read_addresses(struct client_config *config, const struct client_opts *o)
 {
-    char error[SRCPLAN_ERROR_BYTES];
+    char error[SOURCE_LIST_ERROR_BYTES];
 
     srcplan_init(&config->plan);
     if (o->source != NULL && source_list_add(&config->plan, o->source, error) != 0)
@@ -38,7 +38,7 @@ static int read_addresses(struct client_config *config, const struct client_opts
 
 static int read_identities(struct client_config *config, const struct client_opts *o)
 {
-    char error[SRCPLAN_ERROR_BYTES];
+    char error[SOURCE_LIST_ERROR_BYTES];
 
     srcplan_init(&config->identities);
     config->proxy = (enum proxy_header_version)o->proxy;

@@ -52,20 +52,26 @@ static int add_zoned(struct srcplan *p, const char *item, const char *zone, char
     return srcplan_add_sources(p, numbered, error);
 }
 
-static int add_lines(struct srcplan *p, char *text, char *error)
+static int add_addresses(struct srcplan *p, const char *item, char *error)
 {
-    char *line;
-    int failed = 0;
+    const char *zone = strchr(item, '%');
 
-    while (!failed && (line = strsep(&text, "\n")) != NULL) {
+    return zone != NULL ? add_zoned(p, item, zone, error) : srcplan_add_sources(p, item, error);
+}
+
+static int add_lines(struct srcplan *p, const char *file, char *text, char *error)
+{
+    char *line, reason[SRCPLAN_ERROR_BYTES];
+
+    for (unsigned number = 1; (line = strsep(&text, "\n")) != NULL; number++) {
         const char *item = trim(line);
 
-        if (*item != '\0' && strchr(item, '%') != NULL)
-            failed = add_zoned(p, item, strchr(item, '%'), error);
-        else if (*item != '\0')
-            failed = srcplan_add_sources(p, item, error);
+        if (*item != '\0' && add_addresses(p, item, reason) != 0) {
+            snprintf(error, SOURCE_LIST_ERROR_BYTES, "%.80s:%u: %s", file, number, reason);
+            return -1;
+        }
     }
-    return failed;
+    return 0;
 }
 
 static int add_file(struct srcplan *p, const char *name, char *error)
@@ -82,7 +88,7 @@ static int add_file(struct srcplan *p, const char *name, char *error)
         free(text);
         return -1;
     }
-    failed = add_lines(p, text, error);
+    failed = add_lines(p, name, text, error);
     free(text);
     if (!failed && p->n_addresses == n_before) {
         snprintf(error, SRCPLAN_ERROR_BYTES, "'@%.80s': no address found", name);
@@ -181,9 +187,7 @@ static int add_item(struct srcplan *p, const char *item, char *error)
         return add_file(p, item + 1, error);
     if (strncmp(item, IFACE_MARK, strlen(IFACE_MARK)) == 0)
         return add_interface(p, item + strlen(IFACE_MARK), error);
-    if (strchr(item, '%') != NULL)
-        return add_zoned(p, item, strchr(item, '%'), error);
-    return srcplan_add_sources(p, item, error);
+    return add_addresses(p, item, error);
 }
 
 /* The end of the first item; a comma within braces belongs to it. */

@@ -125,7 +125,7 @@ static void require_untouched(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    char error[SRCPLAN_ERROR_BYTES] = "", *text = fuzz_text(data, n_bytes);
+    char error[SOURCE_LIST_ERROR_BYTES] = "", *text = fuzz_text(data, n_bytes);
     struct srcplan p;
     bool is_compared, repeats;
 

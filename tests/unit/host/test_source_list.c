@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static char error[SRCPLAN_ERROR_BYTES];
+static char error[SOURCE_LIST_ERROR_BYTES];
 static struct srcplan plan;
 
 /* Adds a list that begins with a file of these bytes. */
@@ -65,6 +65,25 @@ static void a_file_without_addresses_is_refused(void **state)
     assert_non_null(strstr(error, "No such file"));
 }
 
+static void an_error_in_a_file_names_its_line(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } bad[] = {
+        {"# ours\n10.0.0.1\nhost # not an address\n", ":3: 'host': expected ADDRESS, "},
+        {"fe80::1%none\r\n", ":1: invalid value 'fe80::1%none': expected an interface"},
+    };
+    char expected[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(add(bad[i].text, strlen(bad[i].text), ",10.0.0.2"), -1);
+        snprintf(expected, sizeof expected, "%s%s", path, bad[i].error);
+        if (strncmp(error, expected, strlen(expected)) != 0)
+            fail_msg("'%s', not '%s'", error, expected);
+    }
+}
+
 static void an_interface_has_its_addresses(void **state)
 {
     struct srcplan_tuple t;
@@ -86,6 +105,7 @@ int main(void)
         cmocka_unit_test(a_file_has_one_item_per_line),
         cmocka_unit_test(a_long_line_is_one_line),
         cmocka_unit_test(a_file_without_addresses_is_refused),
+        cmocka_unit_test(an_error_in_a_file_names_its_line),
         cmocka_unit_test(an_interface_has_its_addresses),
     };
 

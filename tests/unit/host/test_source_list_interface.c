@@ -21,7 +21,7 @@ static char interface_name[] = "eth7";
 static struct ifaddrs listed[MOST];
 static struct sockaddr_storage addresses[MOST];
 static size_t n_listed;
-static char error[SRCPLAN_ERROR_BYTES];
+static char error[SOURCE_LIST_ERROR_BYTES];
 static struct srcplan plan;
 
 /* Called by source_list_add(). */
