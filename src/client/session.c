@@ -41,6 +41,16 @@ static const char *format_title(const struct client_plan *plan, char title[stati
     return title;
 }
 
+static int read_token(struct client_session *s)
+{
+    const char *file = s->opts.control_token;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (file != NULL && control_token_read(&s->token, file, error) != 0)
+        return log_error("--control-token: %s", error);
+    return 0;
+}
+
 int client_session_print_plan(struct client_session *s)
 {
     const struct preflight *p = &s->plan.preflight;
@@ -49,7 +59,7 @@ int client_session_print_plan(struct client_session *s)
     if (!s->opts.quiet)
         kernel_features_warn(FEATURE_PROC); /* a limit that is unknown always fits */
     format_title(&s->plan, title);
-    if (client_outputs_open_json(&s->outputs, &s->opts) != 0 ||
+    if (read_token(s) != 0 || client_outputs_open_json(&s->outputs, &s->opts) != 0 ||
         preflight_report_plan(&s->outputs.json, "tcpclient", title, p) != 0)
         return CLIENT_EXIT_USAGE;
     return preflight_worst(p) == PREFLIGHT_STOP ? CLIENT_EXIT_USAGE : CLIENT_EXIT_VALID;
@@ -119,16 +129,6 @@ static void look_at_outputs(void *arg)
     struct client_session *s = arg;
 
     client_outputs_look(&s->outputs, s->plan.config.rows);
-}
-
-static int read_token(struct client_session *s)
-{
-    const char *file = s->opts.control_token;
-    char error[CONTROL_SOCKET_ERROR_BYTES];
-
-    if (file != NULL && control_token_read(&s->token, file, error) != 0)
-        return log_error("--control-token: %s", error);
-    return 0;
 }
 
 /* Opens the control port, and reads the servers' counters. */

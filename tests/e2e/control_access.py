@@ -11,9 +11,10 @@ from helpers.control_api import *
 def test_token_is_required_and_its_file_must_be_private():
     for mode, text, contains in ((0o644, TOKEN, "chmod 600"), (0o600, "short", "16 to 256"),
                                  (0o600, "", "16 to 256"), (0o600, "with a blank in the token", "16 to 256")):
-        r = run_command([TCPSERVER, "--control", control_path(), "--control-token", token_file(mode, text), "0"])
-        check_equal(r.returncode, 2, f"exit code for {oct(mode)} '{text}'")
-        check(contains in r.stderr, r.stderr)
+        for command in ([TCPSERVER, "0"], [TCPCLIENT, "--plan", "127.0.0.1"]):
+            r = run_command([*command, "--control", control_path(), "--control-token", token_file(mode, text)])
+            check_equal(r.returncode, 2, f"exit code for {oct(mode)} '{text}' of {command}")
+            check(contains in r.stderr, r.stderr)
     path, port = token_file(), free_port()
     with Server("--control", f"0.0.0.0:{port}", "--control-token", path) as server:
         at = f"127.0.0.1:{port}"
