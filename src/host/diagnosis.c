@@ -113,13 +113,14 @@ static void judge_watches(struct diagnosis *d, const struct diagnosis_input *in)
     if (n == 0)
         return;
     line = diagnosis_line_add(d, "fs.epoll.max_user_watches", n);
-    diagnosis_line_say(line->evidence, "epoll watches of all processes of this user: at most %s",
-                       units_format_known(text, most));
-    if (most == UNKNOWN)
+    if (most == UNKNOWN) {
+        diagnosis_line_say(line->evidence, "the limit is unknown here");
         diagnosis_line_say(line->remedy, "%s", outcome_remedy(REASON_WATCHES));
-    else
-        diagnosis_line_say(line->remedy, "sysctl -w fs.epoll.max_user_watches=%" PRIu64,
-                           most + 2 * n);
+        return;
+    }
+    diagnosis_line_say(line->evidence, "epoll watches of all processes of this user: at most %s",
+                       units_format_count(text, most));
+    diagnosis_line_say(line->remedy, "sysctl -w fs.epoll.max_user_watches=%" PRIu64, most + 2 * n);
 }
 
 static bool tcp_memory_is_full(const struct diagnosis_input *in)
@@ -166,17 +167,22 @@ static void blame_address_space(struct diagnosis *d, const struct diagnosis_inpu
 static void blame_memory(struct diagnosis *d, const struct diagnosis_input *in, uint64_t n)
 {
     char available[UNITS_TEXT_BYTES], used[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+    const bool is_known = in->host->tcp_pages_max != UNKNOWN;
     struct diagnosis_line *line = diagnosis_line_add(d, "memory", n);
 
-    diagnosis_line_say(
-        line->evidence, "memory available: %s; pages used by TCP: %s, at most %s (tcp_mem)",
-        available_memory(available, in), units_format_known(used, in->host->tcp_pages_used),
-        units_format_known(most, in->host->tcp_pages_max));
+    units_format_known(used, in->host->tcp_pages_used);
+    if (is_known)
+        diagnosis_line_say(line->evidence,
+                           "memory available: %s; pages used by TCP: %s, at most %s (tcp_mem)",
+                           available_memory(available, in), used,
+                           units_format_count(most, in->host->tcp_pages_max));
+    else
+        diagnosis_line_say(line->evidence, "memory available: %s; pages used by TCP: %s",
+                           available_memory(available, in), used);
     diagnosis_line_say(line->remedy, "%s",
-                       in->host->tcp_pages_max == UNKNOWN
-                           ? "add memory, or raise net.ipv4.tcp_mem on the host: it is not visible "
-                             "in this namespace"
-                           : "add memory: net.ipv4.tcp_mem is not reached");
+                       is_known ? "add memory: net.ipv4.tcp_mem is not reached"
+                                : "add memory, or raise net.ipv4.tcp_mem on the host: it is not "
+                                  "visible in this namespace");
 }
 
 /* The client stopped opening connections before the kernel would have killed a process. */
