@@ -29,17 +29,20 @@ int control_token_read(struct control_token *token, const char *file, char *erro
  * line in error. */
 int control_socket_resolve(struct sock_address *a, const char *address, bool listens, char *error);
 
+/* Resolves an address to listen on.  One that other hosts can reach (neither loopback nor a unix
+ * socket) is refused without a token.  Returns 0, or -1 with one line in error. */
+int control_socket_check(struct sock_address *a, const char *address, bool has_token, char *error);
+
 struct control_socket {
     int fd; /* listening, non-blocking, close-on-exec; -1: none */
     /* The path of a unix socket; otherwise empty. */
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
-/* Listens.  An address that other hosts can reach (neither loopback nor a unix socket) is refused
- * without a token.  A unix socket gets mode 0600 and replaces an abandoned one; if several programs
- * start with the same path at the same time, one listens, and the others fail.  The path of an
- * output (base/outputs.h) is refused: call it once all of them are open.  Returns 0, or -1 with one
- * line in error and fd -1. */
+/* Listens on an address that control_socket_check() accepts.  A unix socket gets mode 0600 and
+ * replaces an abandoned one; if several programs start with the same path at the same time, one
+ * listens, and the others fail.  The path of an output (base/outputs.h) is refused: call it once
+ * all of them are open.  Returns 0, or -1 with one line in error and fd -1. */
 int control_socket_listen(struct control_socket *s, const char *address, bool has_token,
                           char *error);
 

@@ -13,6 +13,9 @@ struct server_listeners {
     uint32_t n;
 };
 
+/* The address of --bind and --port.  Returns 0, or -1 after logging an error. */
+int server_listeners_resolve(struct sock_address *a, const struct server_opts *o);
+
 /* Opens n >= 1 sockets according to --bind, --port and --backlog.  On a host without IPv6, "both
  * families" means IPv4.  Fails if another process listens on the port.  Returns 0, or -1 after
  * logging an error; the sockets opened by then stay open. */

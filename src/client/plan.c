@@ -231,14 +231,15 @@ static int plan_room(struct client_plan *plan, const struct client_opts *o,
     return 0;
 }
 
-/* Refuses addresses that neither this host can listen on nor a server can have. */
+/* Without connecting: the servers may start later. */
 static int check_control(const struct client_opts *o)
 {
     char error[CONTROL_SOCKET_ERROR_BYTES];
     struct client_servers servers = {.n = 0};
     struct sock_address a;
 
-    if (o->control != NULL && control_socket_resolve(&a, o->control, true, error) != 0)
+    if (o->control != NULL &&
+        control_socket_check(&a, o->control, o->control_token != NULL, error) != 0)
         return log_error("--control: %s", error);
     if (o->server_control != NULL && client_servers_parse(&servers, o->server_control, error) != 0)
         return log_error("--server-control: %s", error);

@@ -109,6 +109,15 @@ int control_socket_resolve(struct sock_address *a, const char *address, bool lis
     return is_unix(address) ? parse_unix(a, address, error) : parse_tcp(a, address, listens, error);
 }
 
+int control_socket_check(struct sock_address *a, const char *address, bool has_token, char *error)
+{
+    if (control_socket_resolve(a, address, true, error) != 0)
+        return -1;
+    if (!is_unix(address) && !sock_is_loopback(a) && !has_token)
+        return REFUSE("'%.100s' is not a loopback address: this requires --control-token", address);
+    return 0;
+}
+
 /* --- listening --- */
 
 /* Between looking at a socket and replacing it, and between bind(2) and listen(2), another program
@@ -199,13 +208,11 @@ int control_socket_listen(struct control_socket *s, const char *address, bool ha
     int failed;
 
     *s = (struct control_socket){.fd = -1};
-    if (control_socket_resolve(&a, address, true, error) != 0)
+    if (control_socket_check(&a, address, has_token, error) != 0)
         return -1;
     if (o != NULL)
         return REFUSE("'%.150s' is also used by --%s: expected a different file for each", address,
                       o->option);
-    if (!is_unix(address) && !sock_is_loopback(&a) && !has_token)
-        return REFUSE("'%.100s' is not a loopback address: this requires --control-token", address);
     failed =
         is_unix(address) ? replace_unix(s, (const struct sockaddr_un *)&a.ss) : listen_tcp(s, &a);
     return failed ? REFUSE("cannot listen on '%.150s': %s", address, strerror(errno)) : 0;

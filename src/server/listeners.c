@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int resolve(struct server_listeners *l, const struct server_opts *o)
+int server_listeners_resolve(struct sock_address *a, const struct server_opts *o)
 {
     struct endpoint e = {.port = 0};
     char error[SOCK_ERROR_BYTES];
@@ -18,13 +18,13 @@ static int resolve(struct server_listeners *l, const struct server_opts *o)
     if (endpoint_parse(o->bind, &e) != 0 || e.port != 0)
         return log_error(
             "--bind: invalid value '%s': expected an IPv4 or IPv6 address or a host name", o->bind);
-    if (sock_resolve(&e, AF_UNSPEC, &l->address, error) != 0)
+    if (sock_resolve(&e, AF_UNSPEC, a, error) != 0)
         return log_error("--bind: %s", error);
-    if (sock_lacks_interface(&l->address))
+    if (sock_lacks_interface(a))
         return log_error("--bind: invalid value '%.100s': expected a link-local address with its "
                          "interface, such as fe80::1%%eth0",
                          o->bind);
-    sock_set_port(&l->address, o->port);
+    sock_set_port(a, o->port);
     return 0;
 }
 
@@ -92,7 +92,7 @@ int server_listeners_open(struct server_listeners *l, const struct server_opts *
     l->fds = calloc(n, sizeof *l->fds);
     if (l->fds == NULL)
         return log_error("out of memory");
-    if (resolve(l, o) != 0)
+    if (server_listeners_resolve(&l->address, o) != 0)
         return -1;
     if (listen_first(l, o, n > 1) != 0 || sock_local_address(l->fds[0], &l->address) != 0)
         return refuse(l);

@@ -7,8 +7,10 @@
 #include "host/preflight_memory.h"
 #include "host/preflight_threads.h"
 #include "host/process_limits.h"
+#include "net/control_socket.h"
 #include "net/thread.h"
 #include "server/header.h"
+#include "server/listeners.h"
 
 #include <errno.h>
 #include <string.h>
@@ -169,6 +171,17 @@ static int plan_user(struct server_plan *plan, const struct server_opts *o)
     return 0;
 }
 
+static int check_addresses(const struct server_opts *o)
+{
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+    struct sock_address a;
+
+    if (o->control != NULL &&
+        control_socket_check(&a, o->control, o->control_token != NULL, error) != 0)
+        return log_error("--control: %s", error);
+    return server_listeners_resolve(&a, o);
+}
+
 /* A shorter idle timeout applies to the header, too. */
 static uint64_t header_timeout_ns(const struct server_opts *o)
 {
@@ -215,6 +228,8 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
 
     if (process_limits_parse_cpus(opts->cpu, &plan->config.cpus, error) != 0)
         return log_error("--cpu: %s", error);
+    if (check_addresses(opts) != 0)
+        return -1;
     if (process_limits_raise_nofile() <= PROCESS_LIMITS_RESERVED_FDS)
         return log_error(
             "the fd limit is too low to accept any connection: raise it with 'ulimit -n 1024'");

@@ -83,6 +83,16 @@ static void name_plan(const struct server *s, char *title, size_t n_bytes)
                  is_open_ended(s) ? ", more when their fd tables are full" : "");
 }
 
+static int read_token(struct server *s)
+{
+    const char *file = s->opts.control_token;
+    char error[CONTROL_SOCKET_ERROR_BYTES];
+
+    if (file != NULL && control_token_read(&s->control_token, file, error) != 0)
+        return log_error("--control-token: %s", error);
+    return 0;
+}
+
 int server_session_print_plan(struct server *s)
 {
     char title[128];
@@ -90,7 +100,7 @@ int server_session_print_plan(struct server *s)
     if (!s->opts.quiet)
         kernel_features_warn(FEATURE_PROC); /* a limit that is unknown always fits */
     name_plan(s, title, sizeof title);
-    if (open_json(s) != 0 ||
+    if (read_token(s) != 0 || open_json(s) != 0 ||
         preflight_report_plan(&s->json, "tcpserver", title, &s->plan.preflight) != 0)
         return SERVER_EXIT_USAGE;
     return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? SERVER_EXIT_USAGE
@@ -102,16 +112,6 @@ static int open_listeners(struct server *s)
     if (server_listeners_open(&s->listeners, &s->opts, s->plan.n_listeners) != 0)
         return -1;
     sock_format(s->address_text, &s->listeners.address);
-    return 0;
-}
-
-static int read_token(struct server *s)
-{
-    const char *file = s->opts.control_token;
-    char error[CONTROL_SOCKET_ERROR_BYTES];
-
-    if (file != NULL && control_token_read(&s->control_token, file, error) != 0)
-        return log_error("--control-token: %s", error);
     return 0;
 }
 

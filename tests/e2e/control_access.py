@@ -11,7 +11,7 @@ from helpers.control_api import *
 def test_token_is_required_and_its_file_must_be_private():
     for mode, text, contains in ((0o644, TOKEN, "chmod 600"), (0o600, "short", "16 to 256"),
                                  (0o600, "", "16 to 256"), (0o600, "with a blank in the token", "16 to 256")):
-        for command in ([TCPSERVER, "0"], [TCPCLIENT, "--plan", "127.0.0.1"]):
+        for command in ([TCPSERVER, "0"], [TCPSERVER, "--plan"], [TCPCLIENT, "--plan", "127.0.0.1"]):
             r = run_command([*command, "--control", control_path(), "--control-token", token_file(mode, text)])
             check_equal(r.returncode, 2, f"exit code for {oct(mode)} '{text}' of {command}")
             check(contains in r.stderr, r.stderr)

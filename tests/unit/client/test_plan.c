@@ -179,6 +179,7 @@ static void what_cannot_be_planned_is_refused(void **state)
     assert_refused("--cpu 4095", "--cpu: ");
     assert_refused("--tls --tls-ca /nonexistent", "--tls-ca: ");
     assert_refused("--control 127.0.0.1", "--control: invalid value '127.0.0.1': expected ADDR:");
+    assert_refused("--control 0.0.0.0:9090", "--control: '0.0.0.0:9090' is not a loopback address");
     assert_refused("--control unix:", "--control: invalid value 'unix:': expected a path");
     assert_refused("--server-control unix:/a,localhost:x", "--server-control: invalid value "
                                                            "'localhost:x': expected ADDR:PORT");
