@@ -78,9 +78,23 @@ static const char *skip_between(const char *text)
     }
 }
 
+/* Writes "line N: " for messages about a text of several lines, otherwise "".  Returns where. */
+static const char *name_line(char where[WORD_BYTES], const char *all, const char *at)
+{
+    unsigned line = 1;
+
+    where[0] = '\0';
+    for (const char *c = all; c < at; c++)
+        line += *c == '\n';
+    if (strchr(all, '\n') != NULL)
+        snprintf(where, WORD_BYTES, "line %u: ", line);
+    return where;
+}
+
 int schedule_parse(struct schedule *s, const char *text, char *error)
 {
-    char item[WORD_BYTES];
+    const char *const all = text;
+    char item[WORD_BYTES], where[WORD_BYTES];
 
     s->n = 0;
     for (text = skip_between(text); *text != '\0'; text = skip_between(text)) {
@@ -92,9 +106,9 @@ int schedule_parse(struct schedule *s, const char *text, char *error)
         }
         if (take_word(&text, ITEM_ENDS, item) != 0 || parse_item(s, item) != 0) {
             s->n = 0;
-            return REFUSE("invalid step '%.*s': expected TIME:N or TIME:N-N, such as "
+            return REFUSE("%sinvalid step '%.*s': expected TIME:N or TIME:N-N, such as "
                           "10s:0-5000, N at most 1G, at most a year in total",
-                          n_quoted(begin, ITEM_ENDS), begin);
+                          name_line(where, all, begin), n_quoted(begin, ITEM_ENDS), begin);
         }
     }
     return s->n > 0 ? 0 : REFUSE("no steps: expected TIME:N or TIME:N-N, such as 10s:0-5000");

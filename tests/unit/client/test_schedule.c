@@ -93,9 +93,10 @@ static void an_error_in_a_file_names_the_file(void **state)
     assert_int_equal(client_schedule_read_connections(&s, &opts), -1);
     log_set_stream(NULL);
     text = print_close();
-    snprintf(expected, sizeof expected, ": --schedule: '%s': invalid step '10s:5x'", path);
+    snprintf(expected, sizeof expected, ": --schedule: '%s': line 2: invalid step '10s:5x'", path);
     assert_has(text, expected);
-    snprintf(expected, sizeof expected, ": --conn-schedule: '%s': invalid step '10s:5x'", path);
+    snprintf(expected, sizeof expected, ": --conn-schedule: '%s': line 2: invalid step '10s:5x'",
+             path);
     assert_has(text, expected);
     free(text);
 }

@@ -94,6 +94,9 @@ static void what_is_too_long_is_quoted_itself(void **state)
     (void)state;
     assert_int_equal(schedule_parse(&s, "1s:5," LONG LONG, error), -1);
     assert_non_null(strstr(error, "'" SHOWN));
+    assert_ptr_equal(strstr(error, "invalid step"), error); /* of the only line */
+    assert_int_equal(schedule_parse(&s, "1s:5\n\n" LONG LONG "\n2s:5", error), -1);
+    assert_non_null(strstr(error, "line 3: invalid step '" SHOWN));
     assert_int_equal(schedule_parse_steps(&s, "2\n1000 5\n" LONG LONG, error), -1);
     assert_non_null(strstr(error, "line 3: invalid step '" SHOWN));
     assert_int_equal(schedule_parse_steps(&s, LONG LONG "\n", error), -1);
