@@ -197,16 +197,18 @@ static void warn_of_missing_features(const struct server *s)
 static void show_details(const struct server *s)
 {
     char files[UNITS_TEXT_BYTES], backlog[UNITS_TEXT_BYTES], most[UNITS_TEXT_BYTES];
+    char limit[UNITS_TEXT_BYTES + 32] = "";
 
+    if (s->plan.host.somaxconn != HOST_LIMITS_UNKNOWN)
+        snprintf(limit, sizeof limit, ", at most %s (net.core.somaxconn)",
+                 units_format_count(most, s->plan.host.somaxconn));
     fprintf(log_stream(),
-            "%s: fd limit %s per %s; %" PRIu32 " %s, accept queue %s each, at most %s "
-            "(net.core.somaxconn); libevent %s (%s)\n",
+            "%s: fd limit %s per %s; %" PRIu32 " %s, accept queue %s each%s; libevent %s (%s)\n",
             program_invocation_short_name, units_format_known(files, s->plan.host.nofile),
             s->plan.config.own_fd_tables ? "thread" : "process, shared by all threads",
             s->plan.n_listeners,
             units_noun(s->plan.n_listeners, "listening socket", "listening sockets"),
-            units_format_count(backlog, s->opts.backlog),
-            units_format_known(most, s->plan.host.somaxconn), event_get_version(),
+            units_format_count(backlog, s->opts.backlog), limit, event_get_version(),
             worker_backend());
 }
 

@@ -169,6 +169,10 @@ def test_figures_missing_from_proc_are_unknown():
         check_equal(r.json["resources"]["rss_bytes"] is not None, known, "whether the client's memory is known")
         check_equal(server.result["rss_bytes"] is not None, known, "whether the server's memory is known")
         check_equal("resident" in r.err, known, f"whether the text has it: {r.err}")
+        v = Server("-v", prefix=prefix)
+        with v:
+            check_equal(v.stop(), 0, "the exit code of tcpserver -v")
+        check_equal("net.core.somaxconn" in v.stderr(), False, f"the limit of the accept queue, without {directory}")
         check("EiB" not in r.err + server.stderr(), "no unknown figure is printed as a number")
         for plan in ([TCPCLIENT, "--plan", "127.0.0.1"], [TCPSERVER, "--plan"]):
             p = run_command([*prefix, *plan])
