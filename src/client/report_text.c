@@ -18,6 +18,7 @@
 #include "measure/latency_report.h"
 #include "measure/outcome_report.h"
 #include "measure/server_cost_report.h"
+#include "measure/strays.h"
 #include "measure/verdict.h"
 #include "protocol/dns_rcode.h"
 
@@ -125,24 +126,15 @@ static double success_percent(const struct tally_queries *q)
     return units_percent((double)tally_get(&q->answered) / (double)tally_get(&q->scheduled));
 }
 
-/* Stray answers are not told apart by the kind of query that they belong to. */
-static const char *strays_include(const struct tally *t)
-{
-    const bool of_probes = tally_get(&t->queries[TALLY_PROBE].timeout) > 0;
-
-    if (tally_get(&t->queries[TALLY_WARMUP].scheduled) == 0)
-        return of_probes ? " (queries that prove connections included)" : "";
-    return of_probes ? " (warm-up and queries that prove connections included)"
-                     : " (warm-up included)";
-}
-
 static void print_strays(FILE *out, const struct tally *t)
 {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
 
     if (tally_get(&t->late) + tally_get(&t->duplicate) + tally_get(&t->unknown_id) > 0)
         fprintf(out, "             stray answers%s: %s late, %s duplicate, %s with unknown id\n",
-                strays_include(t), count_text(a, &t->late), count_text(b, &t->duplicate),
+                strays_include(tally_get(&t->queries[TALLY_WARMUP].scheduled) > 0,
+                               tally_get(&t->queries[TALLY_PROBE].timeout) > 0),
+                count_text(a, &t->late), count_text(b, &t->duplicate),
                 count_text(c, &t->unknown_id));
 }
 

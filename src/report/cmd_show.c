@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "measure/latency_report.h"
 #include "measure/server_cost_report.h"
-#include "measure/tally.h"
 #include "report/answer_note_reader.h"
 #include "report/class_reader.h"
 #include "report/cmd.h"
@@ -17,125 +16,14 @@
 #include "report/result_figures.h"
 #include "report/search_report.h"
 #include "report/server_cost_reader.h"
+#include "report/show_counts.h"
 #include "report/watch_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* --- counts --- */
-
-struct count {
-    const char *path, *text;
-};
-
-/* "N requested, N connected"; unknown counts are left out. */
-static void print_counts(const char *title, const struct json_object *result,
-                         const struct count *counts, size_t n)
-{
-    const char *separator = "";
-    char text[UNITS_TEXT_BYTES];
-    uint64_t value;
-
-    printf("%-13s", title);
-    for (size_t i = 0; i < n; i++)
-        if (result_u64(result, counts[i].path, &value)) {
-            printf("%s%s %s", separator, units_format_count(text, value), counts[i].text);
-            separator = ", ";
-        }
-    putchar('\n');
-}
-
-#define PRINT_COUNTS(title, result, counts)                                                        \
-    print_counts(title, result, counts, sizeof(counts) / sizeof *(counts))
-
-static void print_connections(const struct json_object *result)
-{
-    const struct count counts[] = {{result_connections_requested(result), "requested"},
-                                   {"connections.connected", "connected"},
-                                   {"connections.proven", "proven"},
-                                   {"connections.half_open", "half-open"},
-                                   {"connections.live_at_end", "live at the end"}};
-
-    PRINT_COUNTS("Connections", result, counts);
-}
-
-/* In the words of tcpclient, each line only for runs that have such counts. */
-static void print_special_counts(const struct json_object *result)
-{
-    static const struct count recovery[] = {{"recovery.lost", "lost"}, {"recovery.back", "back"}};
-    static const struct count demand[] = {{"on_demand.clients", "clients"},
-                                          {"on_demand.clients_connected", "tried to connect"},
-                                          {"on_demand.waited", "queries waited for a connection"},
-                                          {"on_demand.unconnected", "failed with it"}};
-    static const struct count tls[] = {{"tls.handshakes", "handshakes"},
-                                       {"tls.resumed", "resumed"}};
-    static const struct count proxy[] = {{"proxy.headers", "headers sent"}};
-    static const struct count udp[] = {{"udp.malformed", "malformed"},
-                                       {"udp.dropped", "dropped by this host"}};
-
-    if (result_find(result, "recovery") != NULL)
-        PRINT_COUNTS("Recovery", result, recovery);
-    if (result_find(result, "on_demand") != NULL)
-        PRINT_COUNTS("On demand", result, demand);
-    if (result_find(result, "tls") != NULL)
-        PRINT_COUNTS("TLS", result, tls);
-    if (result_find(result, "proxy") != NULL)
-        PRINT_COUNTS("PROXY", result, proxy);
-    if (result_find(result, "udp") != NULL)
-        PRINT_COUNTS("UDP", result, udp);
-}
-
-#define UNANSWERED(count, word, which) {"queries." #count, word},
-
-static void print_queries(const struct json_object *result)
-{
-    static const struct count queries[] = {{"queries.scheduled", "scheduled"},
-                                           {"queries.sent", "sent"},
-                                           {"queries.answered", "answered"}};
-    static const struct count losses[] = {TALLY_UNANSWERED(UNANSWERED){"queries.unsent", "unsent"}};
-
-    PRINT_COUNTS("Queries", result, queries);
-    PRINT_COUNTS("", result, losses);
-}
-
-/* Of a listener. */
-static void print_messages(const struct json_object *result)
-{
-    static const struct count messages[] = {{"push.measured", "received"},
-                                            {"push.before", "before"},
-                                            {"push.after", "after the measurement"}};
-    static const struct count losses[] = {
-        {"push.lost", "lost"}, {"push.duplicate", "duplicate"}, {"push.damaged", "damaged"}};
-    char text[FIGURE_TEXT_BYTES], number[UNITS_TEXT_BYTES];
-    const char *duration = figure_seconds(text, result, "rate.duration_s");
-    double per_s;
-
-    PRINT_COUNTS("Messages", result, messages);
-    PRINT_COUNTS("", result, losses);
-    if (result_double(result, "push.messages_per_s", &per_s) && duration != NULL)
-        printf("%-13s%s messages/s, measured for %s\n", "Rate", units_format_tenths(number, per_s),
-               duration);
-}
-
-static void print_rate(const struct json_object *result)
-{
-    char text[FIGURE_TEXT_BYTES], number[FIGURE_TEXT_BYTES];
-    const char *duration = figure_seconds(text, result, "rate.duration_s");
-    double achieved_qps;
-
-    if (!result_double(result, "rate.achieved_qps", &achieved_qps))
-        return;
-    printf("%-13s%s q/s achieved", "Rate", units_format_tenths(number, achieved_qps));
-    if (figure_requested(number, result) != NULL)
-        printf(", %s requested", number);
-    if (duration != NULL)
-        printf(", measured for %s", duration);
-    duration = figure_seconds(text, result, "rate.paused_s");
-    if (duration != NULL && strcmp(duration, "0 s") != 0)
-        printf(", paused for %s", duration);
-    putchar('\n');
-}
+/* --- head --- */
 
 /* A listener has rows of messages only. */
 static bool is_of_listener(const struct recording *r)
@@ -194,14 +82,7 @@ static void print_head(const struct recording *r)
     print_program(r->result);
     printf(" to %s, started %s\n\n", plain(to, target != NULL ? target : "several targets"),
            plain(started, result_string(r->result, "started")));
-    print_connections(r->result);
-    print_special_counts(r->result);
-    if (result_is_of_listener(r->result)) {
-        print_messages(r->result);
-    } else if (result_has_queries(r->result)) {
-        print_queries(r->result);
-        print_rate(r->result);
-    }
+    show_counts(stdout, r->result);
 }
 
 /* --- latency --- */
@@ -431,6 +312,7 @@ int cmd_show(const struct report_opts *opts)
             print_outcomes(r->result, "connections.outcomes", "Connection outcomes");
             print_outcomes(r->result, "queries.outcomes", "Failed queries");
             print_limits(r->result);
+            show_counts_server(stdout, r->result);
             print_cost(r->result);
             print_goals(r->result);
             print_verdict(r->result);

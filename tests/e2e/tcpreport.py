@@ -275,7 +275,10 @@ def test_show_prints_the_counts_of_what_only_some_runs_have():
                           "On demand    50 clients, 49 tried to connect, 379 queries waited for a connection, 0 failed with it\n"),
             "tls": ({"handshakes": 20, "resumed": 5}, "TLS          20 handshakes, 5 resumed\n"),
             "proxy": ({"headers": 20}, "PROXY        20 headers sent\n"),
-            "udp": ({"malformed": 2, "dropped": None}, "UDP          2 malformed\n")}
+            "udp": ({"malformed": 2, "dropped": None}, "UDP          2 malformed\n"),
+            "server": ({"accepted": 9, "refused": 1, "active": 8, "not_accepted": None}, "Server       9 accepted, 1 refused, 8 active\n"),
+            "answers": ({"rcodes": {"NOERROR": 3, "REFUSED": 1200}, "echoed": 0, "truncated": 2},
+                        "Answers      3 NOERROR, 1,200 REFUSED, 2 truncated\n")}
     for key, (value, line) in some.items():
         check(f"\n{line[:13]}" not in report("show", path).stdout, f"the control: no {key}")
         change(path, **{key: value})
