@@ -26,6 +26,14 @@ static void print_counts(FILE *out, const struct client_config *config,
             units_format_count(c, tally_get(&r->tally.connections.held)));
 }
 
+/* Connections without an answer count as slower than all others, but only if they ask for one. */
+static bool answered_covers_all(const struct client_result *r)
+{
+    const struct hist *answered = &r->metrics[CLIENT_DUE_ANSWERED];
+
+    return answered->count + answered->beyond >= r->metrics[CLIENT_OPEN_LAG].count;
+}
+
 void report_text_arrivals(FILE *out, const struct report_about *about,
                           const struct client_result *r)
 {
@@ -56,4 +64,8 @@ void report_text_arrivals(FILE *out, const struct report_about *about,
             "  answered: until the first answer; from open: from the socket() call to the first "
             "answer;\n  connections that did not get that far count as slower than all others\n",
             config->tls != NULL ? " secured: until the end of the TLS handshake;" : "");
+    if (!answered_covers_all(r))
+        fputs("  with --prove no, answered and from open are only of connections that had an "
+              "answer\n",
+              out);
 }

@@ -99,6 +99,28 @@ static void handshakes_of_arrivals_are_explained_with_tls(void **state)
     free(text);
 }
 
+/* 162 of 300 sent no query, and were not asked to. */
+static void arrivals_without_a_query_are_left_out_of_the_answered(void **state)
+{
+    static const char left_out[] = "than all others\n  with --prove no, answered and from open are "
+                                   "only of connections that had an answer\n";
+    struct made_up *m = *state;
+    struct hist *h = &m->result.metrics[CLIENT_DUE_ANSWERED];
+    char *text;
+
+    m->config.connect_arrival = CLIENT_CONNECT_POISSON;
+    record(&m->result.metrics[CLIENT_OPEN_LAG], 10 * US, 300);
+    record(h, 1100 * MS, 138);
+    text = text_of(report_text, m);
+    assert_has(text, left_out);
+    free(text);
+    hist_record_beyond(h, 162);
+    text = text_of(report_text, m);
+    assert_has(text, "than all others\n");
+    assert_null(strstr(text, left_out));
+    free(text);
+}
+
 static void all_are_back_when_none_is_missing(void **state)
 {
     struct made_up *m = *state;
@@ -180,6 +202,7 @@ int main(void)
         TEST(percentile_among_those_that_never_came_back_is_never),
         TEST(percentile_among_arrivals_that_never_connected_is_never),
         TEST(handshakes_of_arrivals_are_explained_with_tls),
+        TEST(arrivals_without_a_query_are_left_out_of_the_answered),
         TEST(all_are_back_when_none_is_missing),
         TEST(one_of_each_is_singular),
         TEST(what_happened_before_the_load_is_left_out),
