@@ -178,7 +178,7 @@ static void print_queries(struct html_report *r, const struct metric_table *t, b
     fputs("<div class=\"pair\">\n", r->out);
     print_curves(r, of_listener);
     if (of_listener)
-        print_table(r->out, t, "Times of messages", "lost");
+        print_table(r->out, t, "Times of messages", "lost or damaged");
     else
         print_table(r->out, t, "Times of queries", "unanswered");
     fprintf(r->out,

@@ -316,6 +316,8 @@ def test_page_of_a_listener_shows_messages():
                   "holds: send lag and the delays of the client's host hardly affect the percentile.", "hardly affect the response times up to p99."):
         check(words in text, f"{words!r} in the page")
     check_equal(rows_of(text, "Messages over the whole run")["received"], ["1,474", "491.3"], "received")
+    # damaged ones count in service and net, too
+    check("lost or damaged" in rows_of(text, "Times of messages"), "which messages have no time")
     check_equal(re.findall(r"(?i)\b\w*(?:quer|answer)\w*", shown), [], "words of queries")
     r = report("merge", path)
     check("received" in r.stdout and "1,474" in r.stdout and "sent" not in r.stdout.split("\n")[0], r.stdout)
