@@ -110,6 +110,20 @@ struct row {
     const char *title, *path;
 };
 
+/* The duration of the schedule; 0: unknown.  A merged result has the longest of its instances'
+ * only, which is that of all of them if the same was requested, or if the rates sent say so. */
+static double schedule_s(const struct json_object *result)
+{
+    double duration_s = 0, requested_s = 0;
+
+    (void)result_double(result, "rate.duration_s", &duration_s);
+    (void)result_double(result, "options.duration", &requested_s);
+    if (result_n_instances(result) == 0 || (requested_s > 0 && !result_was_interrupted(result)) ||
+        fabs(result_sending_s(result) - duration_s) <= 0.01 * duration_s)
+        return duration_s;
+    return 0;
+}
+
 /* The scheduled rate is over the duration of the schedule, all others over the time in which
  * queries were sent; the rates of several instances add up, except those of instances that measured
  * nothing.  Returns NULL if one is unknown, or all measured nothing. */
@@ -121,12 +135,9 @@ static const char *rate_of_row(char *text, const struct recordings *runs, const 
 
     for (size_t i = 0; i < runs->n; i++) {
         const struct json_object *result = runs->items[i].result;
-        double n, time_s = 0;
+        const double time_s = of_schedule ? schedule_s(result) : result_sending_s(result);
+        double n;
 
-        if (of_schedule)
-            (void)result_double(result, "rate.duration_s", &time_s);
-        else
-            time_s = result_sending_s(result);
         if (!result_double(result, row->path, &n) || (n > 0 && !(time_s > 0)))
             return NULL;
         if (time_s > 0)
@@ -143,10 +154,9 @@ static bool any_was_late(const struct recordings *runs)
     bool is_late = false;
 
     for (size_t i = 0; i < runs->n; i++) {
-        double schedule_s;
+        const double due_s = schedule_s(runs->items[i].result);
 
-        is_late |= result_double(runs->items[i].result, "rate.duration_s", &schedule_s) &&
-                   result_sending_s(runs->items[i].result) > 1.01 * schedule_s;
+        is_late |= due_s > 0 && result_sending_s(runs->items[i].result) > 1.01 * due_s;
     }
     return is_late;
 }

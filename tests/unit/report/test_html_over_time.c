@@ -73,6 +73,41 @@ static void rates_add_up_without_an_instance_that_measured_nothing(void **state)
         json_object_put(both[i].result);
 }
 
+/* A merged result has the longest duration only: of 300 q/s for 1 s and 50 q/s for 12 s. */
+static void scheduled_rate_of_instances_that_lasted_differently_is_unknown(void **state)
+{
+    char *html = section_of(
+        "{\"instances\": [{\"name\": \"a\"}, {\"name\": \"b\"}], \"queries\": "
+        "{\"scheduled\": 900, \"unsent\": 0, \"sent\": 900}, \"rate\": {\"duration_s\": 12, "
+        "\"achieved_qps\": 350}, \"options\": {\"duration\": null}}");
+
+    (void)state;
+    assert_has(html, "<th scope=\"row\">scheduled</th><td>900</td><td>-</td>");
+    assert_has(html, "<th scope=\"row\">unsent</th><td>0</td><td>-</td>");
+    assert_has(html, "<th scope=\"row\">sent</th><td>900</td><td>350 q/s</td>");
+    assert_null(strstr(html, "The client was late"));
+    free(html);
+}
+
+/* Both for 2 s, of which one was late; or on schedules that are equally long. */
+static void scheduled_rate_of_instances_that_lasted_equally_is_known(void **state)
+{
+    char *html = section_of(
+        "{\"instances\": [{\"name\": \"a\"}, {\"name\": \"b\"}], \"queries\": "
+        "{\"scheduled\": 900, \"sent\": 900}, \"rate\": {\"duration_s\": 2, \"achieved_qps\": "
+        "400}, \"options\": {\"duration\": 2}}");
+
+    (void)state;
+    assert_has(html, "<th scope=\"row\">scheduled</th><td>900</td><td>450 q/s</td>");
+    assert_has(html, "The client was late");
+    free(html);
+    html = section_of("{\"instances\": [{\"name\": \"a\"}, {\"name\": \"b\"}], \"queries\": "
+                      "{\"scheduled\": 900, \"sent\": 900}, \"rate\": {\"duration_s\": 2, "
+                      "\"achieved_qps\": 450}}");
+    assert_has(html, "<th scope=\"row\">scheduled</th><td>900</td><td>450 q/s</td>");
+    free(html);
+}
+
 /* The control. */
 static void a_run_with_queries_lacks_the_log(void **state)
 {
@@ -89,6 +124,8 @@ int main(void)
         cmocka_unit_test(a_run_that_measured_nothing_may_have_sent_queries),
         cmocka_unit_test(a_listener_that_measured_nothing_may_have_received_messages),
         cmocka_unit_test(rates_add_up_without_an_instance_that_measured_nothing),
+        cmocka_unit_test(scheduled_rate_of_instances_that_lasted_differently_is_unknown),
+        cmocka_unit_test(scheduled_rate_of_instances_that_lasted_equally_is_known),
         cmocka_unit_test(a_run_with_queries_lacks_the_log),
     };
 
