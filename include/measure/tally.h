@@ -70,8 +70,8 @@ struct tally_push {
     tally_count damaged;                 /* corrupted, truncated, or not a message */
     tally_count other_clock;             /* of the first three: timed with CLOCK_REALTIME */
     tally_count missed;                  /* lost or damaged, due in the measurement */
-    tally_count negative;                /* received before they were due: the clocks disagree */
-    tally_count unfinished;              /* connections not read to the end */
+    tally_count negative;   /* of the measured: before they were due, as clocks disagree */
+    tally_count unfinished; /* connections not read to the end */
 };
 
 struct tally {

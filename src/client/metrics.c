@@ -122,7 +122,8 @@ static void put_messages(struct openmetrics *m, const struct tally_push *p)
     put_count(m, "tcpclient_messages_duplicate", "Messages received again.", &p->duplicate);
     put_count(m, "tcpclient_messages_damaged", "Messages corrupted or truncated.", &p->damaged);
     put_count(m, "tcpclient_messages_negative",
-              "Messages received before they were due: the clocks disagree.", &p->negative);
+              "Measured messages received before they were due: the clocks disagree.",
+              &p->negative);
     put_count(m, "tcpclient_connections_unfinished", "Connections not read to the end.",
               &p->unfinished);
 }
