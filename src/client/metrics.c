@@ -45,8 +45,8 @@ static void put_queries(struct openmetrics *m, const struct client_result *r)
 
     put_count(m, "tcpclient_queries_scheduled", "Measured queries that became due.", &q->scheduled);
     put_count(m, "tcpclient_queries_sent", "Measured queries sent.", &q->sent);
-    put_count(m, "tcpclient_queries_unsent", "Measured queries not sent for lack of a connection.",
-              &q->unsent);
+    put_count(m, "tcpclient_queries_unsent",
+              "Measured queries never sent: no connection, or no free id.", &q->unsent);
     put_count(m, "tcpclient_queries_answered", "Measured queries answered.", &q->answered);
     TALLY_UNANSWERED(PUT_UNANSWERED)
     openmetrics_gauge(m, "tcpclient_queries_in_flight", "Measured queries in flight.",
