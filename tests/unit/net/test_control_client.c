@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
@@ -244,6 +245,7 @@ static const char *body_at(const char *address, int listener, const struct contr
 
     assert_int_equal(pthread_create(&thread, NULL, answer_once, (void *)&p), 0);
     failed = control_client_ask(address, token, LONG_MS, "/", body, sizeof body, error);
+    shutdown(listener, SHUT_RDWR); /* ends accept(2) if there was no connection */
     pthread_join(thread, NULL);
     close(listener);
     return failed ? error + strlen(address) + 2 : body;
@@ -297,8 +299,20 @@ static void host_header_is_the_address_unless_it_is_loopback(void **state)
 {
     (void)state;
     assert_host("127.0.0.1", "localhost");
-    assert_host("localhost", "localhost");
     assert_host("0.0.0.0", NULL);
+}
+
+static void a_name_of_loopback_is_kept_in_the_host_header(void **state)
+{
+    struct addrinfo *found;
+
+    (void)state;
+    if (getaddrinfo("localhost", NULL, NULL, &found) != 0) {
+        print_message("SKIP: this host cannot resolve localhost\n");
+        skip();
+    }
+    freeaddrinfo(found);
+    assert_host("localhost", "localhost");
 }
 
 static int count_descriptors(void)
@@ -484,6 +498,7 @@ int main(void)
         cmocka_unit_test(other_errors_have_their_text),
         cmocka_unit_test(a_request_has_the_token_if_there_is_one),
         cmocka_unit_test(host_header_is_the_address_unless_it_is_loopback),
+        cmocka_unit_test(a_name_of_loopback_is_kept_in_the_host_header),
         cmocka_unit_test(a_response_that_does_not_fit_is_none),
         cmocka_unit_test(a_response_that_ends_early_is_none),
         cmocka_unit_test(chunks_are_joined),
