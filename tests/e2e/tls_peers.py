@@ -315,7 +315,8 @@ def test_bench_handshakes_counts_full_and_resumed_ones():
                 [(kind, client) for kind in ("full", "resumed") for client in ("openssl s_time", "tcpclient, 1", "tcpclient, 16")],
                 r.stdout + r.stderr)
     for _, _, kind, client, rate, _, share in rows:
-        check(float(rate.replace(",", "")) > 0, f"{client}: {rate}")
+        with stall_may_spoil():  # s_time counts what it gets done in a second of the clock
+            check(float(rate.replace(",", "")) > 0, f"{client}: {rate}")
         low, high = (60, 100) if kind == "resumed" else (0, 0)  # of 80 connections, the first 16 have no ticket
         check_between(float(share), low, high, f"% resumed, {client}, {kind}")
 
