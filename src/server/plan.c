@@ -10,7 +10,6 @@
 #include "net/control_socket.h"
 #include "net/thread.h"
 #include "server/header.h"
-#include "server/listeners.h"
 
 #include <errno.h>
 #include <string.h>
@@ -171,7 +170,8 @@ static int plan_user(struct server_plan *plan, const struct server_opts *o)
     return 0;
 }
 
-static int check_addresses(const struct server_opts *o)
+/* Here, so that a run refuses an address before it opens outputs. */
+static int check_control(const struct server_opts *o)
 {
     char error[CONTROL_SOCKET_ERROR_BYTES];
     struct sock_address a;
@@ -179,7 +179,7 @@ static int check_addresses(const struct server_opts *o)
     if (o->control != NULL &&
         control_socket_check(&a, o->control, o->control_token != NULL, error) != 0)
         return log_error("--control: %s", error);
-    return server_listeners_resolve(&a, o);
+    return 0;
 }
 
 /* A shorter idle timeout applies to the header, too. */
@@ -228,7 +228,7 @@ int server_plan_make(struct server_plan *plan, const struct server_opts *opts)
 
     if (process_limits_parse_cpus(opts->cpu, &plan->config.cpus, error) != 0)
         return log_error("--cpu: %s", error);
-    if (check_addresses(opts) != 0)
+    if (check_control(opts) != 0)
         return -1;
     if (process_limits_raise_nofile() <= PROCESS_LIMITS_RESERVED_FDS)
         return log_error(

@@ -100,7 +100,8 @@ int server_session_print_plan(struct server *s)
     if (!s->opts.quiet)
         kernel_features_warn(FEATURE_PROC); /* a limit that is unknown always fits */
     name_plan(s, title, sizeof title);
-    if (read_token(s) != 0 || open_json(s) != 0 ||
+    if (server_listeners_resolve(&s->listeners.address, &s->opts) != 0 || read_token(s) != 0 ||
+        open_json(s) != 0 ||
         preflight_report_plan(&s->json, "tcpserver", title, &s->plan.preflight) != 0)
         return SERVER_EXIT_USAGE;
     return preflight_worst(&s->plan.preflight) == PREFLIGHT_STOP ? SERVER_EXIT_USAGE

@@ -200,6 +200,8 @@ def test_server_refuses_bad_input():
             (["--bind", "192.0.2.1", "0"], ["192.0.2.1"]),
             (["--bind", "fe80::1", "0"], ["--bind", "interface", "fe80::1%eth0"]),
             (["--bind", "no-such-host.invalid", "0"], ["no-such-host.invalid"]),
+            (["--plan", "--bind", "no-such-host.invalid"], ["--bind", "no-such-host.invalid"]),
+            (["--plan", "--bind", "fe80::1"], ["--bind", "interface", "fe80::1%eth0"]),
             (["--threads", "0", "0"], ["--threads", "'0'"]),
             (["--backlog", "0", "0"], ["--backlog", "'0'"]),
             (["--protocol", "dns", "0"], ["--protocol", "'dns'", "echo"]),

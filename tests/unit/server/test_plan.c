@@ -292,19 +292,15 @@ static void certificates_that_cannot_be_read_end_the_plan(void **state)
     assert_int_equal(server_plan_make(&plan, &opts), -1);
 }
 
-static void addresses_that_cannot_be_listened_on_end_the_plan(void **state)
+static void control_ports_that_would_be_refused_end_the_plan(void **state)
 {
-    static const struct {
-        const char *bind, *control;
-    } bad[] = {{"::", "foo"},      {"::", "0.0.0.0:9000"}, {"::", "unix:"},
-               {"::1%none", NULL}, {"127.0.0.1:80", NULL}, {"fe80::1", NULL}};
+    static const char *const bad[] = {"foo", "0.0.0.0:9000", "unix:"};
 
     (void)state;
     opts.control = "127.0.0.1:9000";
     make(); /* the control */
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        opts.bind = bad[i].bind;
-        opts.control = bad[i].control;
+        opts.control = bad[i];
         memset(&plan, 0, sizeof plan);
         assert_int_equal(server_plan_make(&plan, &opts), -1);
     }
@@ -346,7 +342,7 @@ int main(void)
         cmocka_unit_test_setup(headers_have_5_s_or_the_idle_time_if_that_is_shorter, setup),
         cmocka_unit_test_setup(options_reach_the_workers, setup),
         cmocka_unit_test_setup(limits_are_those_of_the_user, setup),
-        cmocka_unit_test_setup(addresses_that_cannot_be_listened_on_end_the_plan, setup),
+        cmocka_unit_test_setup(control_ports_that_would_be_refused_end_the_plan, setup),
         cmocka_unit_test_setup(certificates_that_cannot_be_read_end_the_plan, setup),
         cmocka_unit_test_setup(sources_have_room_for_all_connections, setup),
     };
